@@ -3,8 +3,8 @@
     python -m benchmarks.build_drill --seeds 20
 
 For each seed one build is left alone, on a server without faults; another one, on a server with all faults,
-is killed with SIGKILL several times and started again. In the recipe one teacher perturbs and the other one
-looks for paraphrases, and both judge, together with the rules. Wanted of every seed:
+is killed with SIGKILL several times and started again. In the recipe one teacher perturbs, and both judge,
+together with the rules. Wanted of every seed:
 
 - all files of the two data sets are the same, byte for byte (but for the server's address in the recipe), and
   nothing else lies in the folder;
@@ -49,7 +49,6 @@ teachers:
   - {{name: first, kind: openai, endpoint: {{model: one, {endpoint}}}}}
   - {{name: second, kind: openai, endpoint: {{model: two, {endpoint}}}}}
 perturber: first
-paraphrase_check: second
 additions: 0
 splits: {{validation: 0.2, test: 0.1}}
 modes: {{reason: 1.0}}
@@ -65,7 +64,7 @@ _CALL = re.compile(r"\b[0-9a-f]{64}\b")
 
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:
-    """What the server replies: a wrong answer, a check or a judgement; its text names the call."""
+    """What the server replies: a wrong answer or a judgement; its text names the call."""
     call = call_key(json.dumps(request, ensure_ascii=False, separators=(",", ":")).encode())
     schema = request["response_format"]["json_schema"]["schema"]["properties"]
     if "new_answer" in schema:
@@ -75,8 +74,6 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
             "new_answer": re.sub(r"\d+", lambda number: str(int(number[0]) + 7), gold),
             "change_made": f"The number is another one ({call}).",
         }
-    if "same_meaning" in schema:
-        return {"difference": call, "same_meaning": int(call, 16) % 8 == 0}
     reasoning, score = schema
     return {reasoning: f"It was compared ({call}).", score: schema[score]["enum"][int(call, 16) % 2]}
 

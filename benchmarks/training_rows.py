@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from data_pipeline.edits import Edit, RulePerturber
-from data_pipeline.sources.public import xquad
+from data_pipeline.sources.public.wrapped import read_xquad
 from data_pipeline.teachers.rules import RulesTeacher
 from judge.formats.ragtruth import load_split
 from judge.models.weights import load_tokenizer
@@ -120,7 +120,7 @@ def ragtruth_pairs(data_dir: Path) -> list[GoldPairs]:
 
 def xquad_pairs(data_dir: Path) -> list[GoldPairs]:
     """English questions of XQuAD with their answer, and one that was edited by rule."""
-    golds = [sample for sample in xquad.read(data_dir) if sample.language == "en"][:200]
+    golds = [sample for sample in read_xquad(data_dir) if sample.language == "en"][:200]
     found: Sequence[Any] = [*RulesTeacher(RulePerturber(0)).perturb(golds)]
     return [
         (

@@ -192,11 +192,7 @@ def _tell_dropped(manifest: Mapping[str, Any]) -> None:
 @app.command("audit")
 def audit_command(
     folder: Annotated[Path, typer.Argument(help="A built data set.")],
-    out: Annotated[Path | None, typer.Option(help="Markdown file to write; audit.md in the folder.")] = None,
-    model: Annotated[
-        str | None, typer.Option(help="Count the rows' tokens against this model's context.")
-    ] = None,
-    page: Annotated[bool, typer.Option("--html/--no-html", help="Write an HTML page next to it.")] = True,
+    out: Annotated[Path | None, typer.Option(help="Page to write; audit.html in the folder.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Decides which samples of a large set are looked at.")] = 0,
     workers: Annotated[
         int | None,
@@ -205,17 +201,17 @@ def audit_command(
 ) -> None:
     """Say what is in a data set, and whether a judge could learn its labels without reading.
 
-    Writes a Markdown file, an HTML page and a JSON file of the same name.
+    Writes an HTML page, and a JSON file of the same name.
     """
     require("judge data audit", "data", *DATA)
     from data_pipeline.audit import audit_folder, write_audit
     from data_pipeline.sources.workers import Workers, cores
 
-    target = out if out is not None else folder / "audit.md"
-    if target.suffix != ".md":
-        raise InputError("the report is a Markdown file; name it .md", field="--out", file=target)
+    target = out if out is not None else folder / "audit.html"
+    if target.suffix != ".html":
+        raise InputError("the report is an HTML page; name it .html", field="--out", file=target)
     with Workers(workers or cores()) as processes:
-        found = audit_folder(folder, model=model, seed=seed, workers=processes)
+        found = audit_folder(folder, seed=seed, workers=processes)
     for warning in found["warnings"]:
         typer.echo(f"warning: {warning}", err=True)
-    typer.echo("\n".join(str(path) for path in write_audit(found, target, page=page)))
+    typer.echo("\n".join(str(path) for path in write_audit(found, target)))

@@ -90,13 +90,12 @@ def starter_twins(tmp_path_factory: pytest.TempPathFactory) -> list[Sample]:
     """A third of the starter corpus, with an edited pair and an added pair of every gold that allows one."""
     from data_pipeline.edits import RulePerturber
     from data_pipeline.pairs import make_makers, make_pairs
-    from data_pipeline.sources import take_documents
-    from data_pipeline.sources.starter import load_starter
+    from data_pipeline.sources import SourceConfig, read_source
     from data_pipeline.sources.store import SampleStore
     from data_pipeline.teachers.rules import RulesTeacher
 
     with SampleStore(tmp_path_factory.mktemp("starter") / "golds.sqlite") as golds:
-        golds.add(take_documents(load_starter(), 300, seed=0))
+        golds.add(read_source(SourceConfig(kind="starter", limit=300), 0))
         perturb, shares = RulesTeacher(RulePerturber(0)).perturb, {"edit": 1.0, "added": 1.0}
         found = make_pairs(golds.samples(), perturb, make_makers(golds, 0), shares, seed=0)
         return [sample for twins in found for sample in twins.samples]

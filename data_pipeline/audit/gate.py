@@ -21,7 +21,7 @@ def audit_build(
     say: Callable[[str], None],
     workers: Workers | None = None,
 ) -> dict[str, Any] | None:
-    """Audit the samples of a build and write ``audit.md``, ``audit.html`` and ``audit.json`` into its folder.
+    """Audit the samples of a build and write ``audit.html`` and ``audit.json`` into its folder.
 
     Args:
         store: the samples, with their splits.
@@ -41,7 +41,7 @@ def audit_build(
     if config.audit == "off":
         return None
     found = audit_store(store, seed=config.seed, workers=workers)
-    page, *_ = write_audit({**found, "name": config.output}, folder / "audit.md")
+    page, _ = write_audit({**found, "name": config.output}, folder / "audit.html")
     failing = [one for one in found["over"] if one["fails"]]
     if failing and config.audit == "fail":
         raise InputError(message(failing), file=page)

@@ -10,7 +10,6 @@ from data_pipeline.audit.cells import Cell, cells, draw
 from data_pipeline.audit.limits import given_away, looked_up, over
 from data_pipeline.audit.shortcuts import measure
 from data_pipeline.audit.tables import Tables, split_of
-from data_pipeline.audit.tokens import row_tokens
 from data_pipeline.sources.kinds import kind_of
 from data_pipeline.sources.store import SampleStore
 from data_pipeline.sources.workers import Workers
@@ -82,18 +81,12 @@ def audit_samples(
 
 
 def audit_folder(
-    folder: Path,
-    *,
-    model: str | None = None,
-    limit: int = LIMIT,
-    seed: int = 0,
-    workers: Workers | None = None,
+    folder: Path, *, limit: int = LIMIT, seed: int = 0, workers: Workers | None = None
 ) -> dict[str, Any]:
     """The audit of a built data set (``samples.jsonl``, ``sft/``, ``dpo/``, ``manifest.json``).
 
     Args:
         folder: the data set.
-        model: with it, the rows' tokens are counted against its context.
         limit: see :func:`audit_samples`.
         seed: see :func:`audit_samples`.
         workers: see :func:`audit_store`.
@@ -105,17 +98,9 @@ def audit_folder(
         raise InputError("no such folder; 'judge data build' makes one", file=folder)
     manifest = _manifest(folder / "manifest.json")
     found = audit_samples(read_samples(folder / "samples.jsonl"), limit=limit, seed=seed, workers=workers)
-    found |= {"name": str(folder), "leaks": manifest.get("leaks"), "tokens": None}
+    found |= {"name": str(folder), "leaks": manifest.get("leaks")}
     if not isinstance(found["leaks"], Mapping):
         found["warnings"].append("the leak gate was not run: benchmarks may be among the training data")
-    if model is not None:
-        found["tokens"] = row_tokens(folder, model)
-        for file in found["tokens"]["files"]:
-            if file["over"]:
-                found["warnings"].append(
-                    f"{file['file']}: {file['over']:,} of {file['rows']:,} rows are longer than the model's "
-                    f"context of {found['tokens']['context']:,} tokens; their documents will be shortened"
-                )
     return found
 
 

@@ -17,7 +17,7 @@ from data_pipeline.labels.recipe_teachers import Teachers
 from data_pipeline.teachers.base import Ask, Judgement, Teacher
 from data_pipeline.teachers.config import CallsConfig, TeacherConfig
 from data_pipeline.teachers.pool import ChatModels, Run
-from data_pipeline.teachers.prompts import judgement_prompt, paraphrase_prompt, perturbation_prompt
+from data_pipeline.teachers.prompts import judgement_prompt, perturbation_prompt
 from judge.remote.budget import Estimate
 from judge.remote.cache import CallCache, call_key
 from judge.remote.chat import ChatRequest, Reply, read_reply
@@ -33,8 +33,7 @@ def dry_run(config: DataConfig) -> dict[str, Estimate]:
         InputError: as the build itself would.
     """
     with TemporaryDirectory() as folder:
-        no_model = config.preferences.model_copy(update={"model": None})
-        changed = config.model_copy(update={"output": folder, "preferences": no_model})
+        changed = config.model_copy(update={"output": folder})
         teachers = CountingTeachers(changed)
         build(changed, teachers=teachers)
     return teachers.estimates
@@ -47,12 +46,12 @@ class CountingTeachers(Teachers):
         super().__init__(config)
         self.estimates: dict[str, Estimate] = {}
 
-    def get(self, name: str, checker: str | None = None) -> Teacher:
+    def get(self, name: str) -> Teacher:
         """See :meth:`Teachers.get`."""
         rules = super().get("rules")
         if name == "rules":
             return rules
-        return _StandIn(name, rules, self.ask(name), self.ask(checker) if checker is not None else None)
+        return _StandIn(name, rules, self.ask(name))
 
     def _runner(self, settings: TeacherConfig) -> Run:
         counterfactuals = self.config.counterfactuals
@@ -127,15 +126,11 @@ class _StandIn:
     name: str
     rules: Teacher
     ask: Ask
-    checker: Ask | None
 
     def perturb(self, golds: Iterable[Sample]) -> Iterator[Edit | Rejected]:
         for gold in golds:
             list(self.ask([perturbation_prompt(gold)]))
-            [found] = self.rules.perturb([gold])
-            if self.checker is not None and isinstance(found, Edit):
-                list(self.checker([paraphrase_prompt(gold, found.answer)]))
-            yield found
+            yield from self.rules.perturb([gold])
 
     def judge(self, samples: Iterable[Sample]) -> Iterator[Judgement]:
         for sample in samples:

@@ -1,25 +1,21 @@
 """What a build makes from gold answers: contrast pairs and counterfactual documents."""
 
 from collections.abc import Iterable, Iterator
-from functools import partial
 from itertools import chain, tee
 
-from data_pipeline.build.engines import Engine
 from data_pipeline.build.parallel import Plan, pairs_together
 from data_pipeline.build.sizes import Filler, sized
 from data_pipeline.build.splits import SPLITS
 from data_pipeline.config import CounterfactualConfig, DataConfig
-from data_pipeline.edits import RulePerturber
 from data_pipeline.edits.verify import Rejected
 from data_pipeline.labels.recipe_teachers import Teachers
-from data_pipeline.pairs import GoldPairs, PairYield, Perturb, make_makers, make_pairs, new_pairs
+from data_pipeline.pairs import GoldPairs, PairYield, make_makers, make_pairs, new_pairs
 from data_pipeline.pairs.counterfactual import counterfactuals
 from data_pipeline.pairs.in_full import say_in_full
 from data_pipeline.pairs.injections import inject_pairs
 from data_pipeline.sources.dropped import Dropped
 from data_pipeline.sources.store import SampleStore
 from data_pipeline.sources.workers import Workers
-from data_pipeline.teachers.rules import RulesTeacher
 from judge.progress import track
 from judge.types import Sample
 
@@ -36,7 +32,6 @@ def add_pairs(
     config: DataConfig,
     golds: SampleStore,
     store: SampleStore,
-    engine: Engine,
     teachers: Teachers,
     dropped: Dropped,
     workers: Workers,
@@ -45,11 +40,7 @@ def add_pairs(
 
     Returns how many golds got them, by source and kind, and what can give more of the sources with a size.
     """
-    if config.perturber == "rules":
-        stage = partial(_rules_stage, config.seed, config.edit_types, config.from_document)
-        perturb: Perturb = partial(engine, stage)
-    else:
-        perturb = teachers.get(config.perturber, config.paraphrase_check).perturb
+    perturb = teachers.get(config.perturber).perturb
     makers, counts = make_makers(golds, config.seed), PairYield()
     seen: set[bytes] = set()
 
@@ -70,7 +61,7 @@ def add_pairs(
     others = [entry for entry in range(len(config.sources)) if entry not in sizes]
     shares = tuple(config.shares.items())
     plan = Plan(golds.path.absolute(), config.seed, config.edit_types, config.from_document, shares)
-    several = workers.count > 1 and config.perturber == "rules" and config.engine == "local"
+    several = workers.count > 1 and config.perturber == "rules"
     for entry in others:
         count = golds.count("entry = ?", (entry,))
         title = f"pairs from {config.sources[entry].title}"
@@ -108,7 +99,7 @@ def add_counterfactuals(
     seeds, copies = tee(track(seeds, "counterfactuals", config.seeds))
 
     def samples() -> Iterator[Sample]:
-        made = counterfactuals(teachers.ask(config.teacher), copies, config.style, config.length)
+        made = counterfactuals(teachers.ask(config.teacher), copies, config.length)
         for gold, found in zip(seeds, made, strict=True):
             if isinstance(found, Rejected):
                 dropped.add(f"counterfactual: {found.reason}", gold.id)
@@ -116,8 +107,3 @@ def add_counterfactuals(
                 yield from (found.faithful, found.hallucinated)
 
     store.add(samples())
-
-
-def _rules_stage(seed: int, edit_types: tuple[str, ...], from_document: float) -> Perturb:
-    """The rule perturber as a stage; a function of the module, since it may run on another machine."""
-    return RulesTeacher(RulePerturber(seed, edit_types, from_document)).perturb

@@ -14,7 +14,6 @@ from typing import Any
 
 from data_pipeline.audit.gate import audit_build
 from data_pipeline.build.checks import check_labels, check_splits
-from data_pipeline.build.engines import make_engine
 from data_pipeline.build.making import add_counterfactuals, add_pairs
 from data_pipeline.build.manifest import FILES, data_card, make_manifest
 from data_pipeline.build.modes import assign_modes
@@ -53,8 +52,8 @@ def build(
 ) -> dict[str, Any]:
     """Build the data set that a recipe describes into ``config.output``.
 
-    The same recipe gives the same files, whatever the engine, the number of processes, that of calls at once
-    and how often it was stopped. They take the places of an earlier set's when all of them are made.
+    The same recipe gives the same files, whatever the number of processes, that of calls at once and how
+    often it was stopped. They take the places of an earlier set's when all of them are made.
 
     Args:
         config: the recipe.
@@ -72,7 +71,7 @@ def build(
 
     After an error what was made lies in ``unfinished-build``, in the folder of the data set.
     """
-    engine, dropped, trimmed = make_engine(config.engine), Dropped(), Dropped()
+    dropped, trimmed = Dropped(), Dropped()
     workers = workers or Workers()
     with (
         in_place_of(Path(config.output)) as folder,
@@ -116,7 +115,7 @@ def build(
         if sizes:
             assign_splits(store, *splits, given=given.items())
             draw_labelled(store, sizes, config.seed, dropped.add)
-        made, fillers = add_pairs(config, golds, store, engine, teachers, dropped, workers)
+        made, fillers = add_pairs(config, golds, store, teachers, dropped, workers)
         if config.sentences:
             store.add(sentence_rows(store, config.sentences, config.seed))
         if config.counterfactuals is not None:

@@ -15,7 +15,7 @@ NAME = "unfinished-build"
 EARLIER = "earlier"
 """Where in it the files of the earlier set lie while they are replaced."""
 SOMETIMES = ("audit.md", "audit.html", "audit.json", "bianbench")
-"""What not every recipe asks for: an earlier set's would seem to be of this one."""
+"""What not every recipe asks for, or an earlier version wrote: it would seem to be of this set."""
 MANIFEST = "manifest.json"
 
 

@@ -1,35 +1,29 @@
-"""The files of a data set, from its samples and from what teachers and the base model say of them."""
+"""The files of a data set, from its samples and from what teachers say of them."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 from data_pipeline.config import DataConfig
-from data_pipeline.labels.preferences import Judging, preference_rows
+from data_pipeline.labels.preferences import preference_rows
 from data_pipeline.labels.rows import dpo_row, gold_label, judgement, opposite, sft_row
 from data_pipeline.sources.store import SampleStore
 from judge.files import write_jsonl
 from judge.formats.bianbench import file_name, to_row
-from judge.load import load_judge
 from judge.progress import track
 from judge.samples import write_samples
-from judge.types import DPORow, Mode, Sample, SFTRow, Verdict
-
-JUDGEMENT_TOKENS = 96
-"""Of a judgement of the base model."""
+from judge.types import DPORow, SFTRow
 
 
 def write_files(config: DataConfig, folder: Path, store: SampleStore, say: Callable[[str], None]) -> None:
     """Write held-out samples, SFT rows and preference pairs, each file whole or not at all."""
     for split in ("validation", "test"):  # to calibrate a judge on, and to measure it on
         write_samples(folder / f"{split}.jsonl", store.samples("split = ?", (split,)))
-    judging = base_model(config) if config.preferences.pairs else None
     train = store.count("split = 'train'")
     for split in ("train", "validation"):
         rows = write_jsonl(folder / f"sft/{split}.jsonl", track(sft_rows(store, split), f"{split}: SFT rows"))
         count = round(config.preferences.pairs * store.count("split = ?", (split,)) / train)
-        found = preference_rows(store, split, count, config.preferences, config.seed, judging, say)
+        found = preference_rows(store, split, count, config.preferences, config.seed, say)
         found = track(found, f"{split}: preference pairs", count)
         pairs = write_jsonl(folder / f"dpo/{split}.jsonl", chain(teacher_pairs(store, split), found))
         say(f"{split}: {rows} SFT rows, {pairs} preference pairs")
@@ -69,19 +63,3 @@ def teacher_pairs(store: SampleStore, split: str) -> Iterator[DPORow]:
             for teacher, wrong in store.reasonings(sample, right=False):
                 rejected = judgement(sample, "reason", opposite(label), wrong)
                 yield dpo_row(sample, "reason", chosen, rejected, teacher)
-
-
-def base_model(config: DataConfig) -> Judging | None:
-    """The recipe's base model as a judge, loaded at its first use; ``None`` where none is named."""
-    settings = config.preferences
-    if settings.model is None:
-        return None
-    judges: dict[Mode, Any] = {}
-
-    def judging(samples: Sequence[Sample], mode: Mode) -> list[Verdict]:
-        if mode not in judges:
-            judges[mode] = load_judge(settings.model or "", mode=mode, max_new_tokens=JUDGEMENT_TOKENS)
-        verdicts = judges[mode].iter_check(samples)
-        return list(track(verdicts, f"judgements of {settings.model}, {mode} mode", len(samples)))
-
-    return judging

@@ -6,7 +6,6 @@ from typing import ClassVar, Literal, Self
 from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveInt, field_validator, model_validator
 
 from data_pipeline.sources.kinds import MIXED
-from data_pipeline.teachers.prompts import Style
 from judge.configs import StrictConfig
 from judge.errors import unknown
 
@@ -38,14 +37,12 @@ class PreferenceConfig(StrictConfig):
 
     pairs: NonNegativeInt = 64
     """Pairs in the training split, half about faithful answers and half about hallucinated ones."""
-    model: str | None = None
-    """Its own wrong judgements become the rejected ones first; composed ones fill up. Without, all are."""
     reason_share: Share = Field(default=0.25, ge=0, le=1)
     """Share of the pairs in reason mode."""
-    gone: ClassVar[Mapping[str, str]] = {
-        "candidates": "omit it; the model judges 128 samples of a mode in search of its mistakes",
-        "max_new_tokens": "omit it; a judgement of the model has 96 tokens",
-    }
+    gone: ClassVar[Mapping[str, str]] = dict.fromkeys(
+        ("model", "candidates", "max_new_tokens"),
+        "omit it; rejected judgements are composed, or the wrong ones of an ensemble",
+    )
 
 
 class MixConfig(StrictConfig):
@@ -104,10 +101,8 @@ class CounterfactualConfig(StrictConfig):
     """A chat model."""
     seeds: PositiveInt = 100
     """This many questions of the sources, chosen by the seed; each gives a PASS and a FAIL sample."""
-    style: Style = "encyclopedia"
-    """What the documents are to be."""
     length: PositiveInt = 150
-    """How long, in words; in characters for Chinese."""
+    """How long the documents are to be, in words; in characters for Chinese."""
 
 
 class LeaksConfig(StrictConfig):

@@ -26,7 +26,6 @@ KEYS: Mapping[str, str] = {
     "edit": "edits",
     "added": "additions",
     "document": "document_edits",
-    "near_miss": "near_misses",
     "long": "long_answers",
     "refusal": "refusals",
     "foreign": "foreign_sentences",
@@ -64,8 +63,6 @@ class DataConfig(StrictConfig):
     """Share of the pairs about short answers that come a second time, with the answers as sentences."""
     injections: Share = Field(default=0.0, ge=0, le=1)
     """Share of pairs that meet a prompt injection, in the document or the hallucinated answer."""
-    near_misses: Share = Field(default=0.0, ge=0, le=1)
-    """Share of gold answers that get a pair with the answer to another question about their document."""
     long_answers: Share = Field(default=0.0, ge=0, le=1)
     """Share of gold answers that get a pair of long answers, one with errors in some of its sentences."""
     refusals: Share = Field(default=0.0, ge=0, le=1)
@@ -78,8 +75,6 @@ class DataConfig(StrictConfig):
     another one: the easy ones, for a first quarter of an hour."""
     perturber: str = "rules"
     """The teacher that edits facts."""
-    paraphrase_check: str | None = None
-    """A second teacher that throws out edits which left the meaning as it was."""
     teachers: tuple[TeacherConfig, ...] = ()
     """Chat models that the keys here may name besides ``rules``."""
     counterfactuals: CounterfactualConfig | None = None
@@ -97,8 +92,6 @@ class DataConfig(StrictConfig):
     reasoning: ReasoningConfig = ReasoningConfig()
     preferences: PreferenceConfig = PreferenceConfig()
     calls: CallsConfig = CallsConfig()
-    engine: Literal["local", "ray"] = "local"
-    """Where stages that only compute run: in this process, or on a Ray cluster. The result is the same."""
     seed: int = 0
 
     @model_validator(mode="after")
@@ -120,10 +113,8 @@ class DataConfig(StrictConfig):
     @model_validator(mode="after")
     def _known_teachers(self) -> Self:
         counterfactuals = None if self.counterfactuals is None else self.counterfactuals.teacher
-        named = [self.perturber, *self.reasoning.teachers, self.paraphrase_check, counterfactuals]
+        named = [self.perturber, *self.reasoning.teachers, counterfactuals]
         need_teachers(self.teachers, named, "rules")
-        if self.paraphrase_check is not None and "rules" in (self.perturber, self.paraphrase_check):
-            raise ValueError("paraphrase_check needs two chat models: perturber edits, it checks")
         for name in ("edit_types", "from_document") if self.perturber != "rules" else ():
             if getattr(self, name) != type(self).model_fields[name].default:
                 raise ValueError(f"{name} is for perturber rules; omit it, {self.perturber} edits freely")

@@ -1,8 +1,8 @@
 """Edits by rule that make a faithful answer wrong: one changed fact, without a model.
 
 ``types`` lists the edits, one module each (``swap_date``, ``swap_name``, ``swap_number``, ``polarity``,
-``comparatives``, ``roles``, ``attributions``; ``_zh`` for Chinese). ``perturber`` chooses one, ``edit`` has
-what all share, ``verify`` checks the edits of chat models.
+``comparatives``; ``_zh`` for Chinese). ``perturber`` chooses one, ``edit`` has what all share, ``verify``
+checks the edits of chat models.
 """
 
 from data_pipeline.edits.edit import Edit, occurs

@@ -22,7 +22,7 @@ def comparative(answer: str, document: str, question: str, rng: Random) -> Edit 
     said = answer[head.end() :].lstrip(" .,;") if head else answer
     if len(sentence_spans(said)) > 1:
         return None  # another sentence may say the same in other words
-    spots = list(direction_spots(answer, "en"))
+    spots = list(direction_spots(answer))
     rng.shuffle(spots)
     asked = question if not ASKS_YES_OR_NO.search(question) else ""
     for start, word, opposites in spots:

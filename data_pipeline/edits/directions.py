@@ -1,13 +1,11 @@
-"""Direction words (more, before, increased; 高于, 之前): where a text uses one that can be turned."""
+"""English direction words (more, before, increased): where a text uses one that can be turned."""
 
 import re
 from collections.abc import Iterator
 from functools import cache
 
 from data_pipeline.edits.edit import at_start
-from data_pipeline.text.segment_zh import is_whole, plain
 from data_pipeline.text.words import pairs
-from judge.types import Language
 
 # What must stand right before and right after a word for the swap to be safe; words not named need nothing.
 _MEASURED = (
@@ -113,77 +111,45 @@ _NEEDS: dict[str, tuple[str, str]] = {
     ),
     **dict.fromkeys(("advantage", "disadvantage"), (r"\b(?:an?|the|no|main|major) $", "")),
     **dict.fromkeys(("preoperative", "postoperative"), (r"(?<!/)$", "")),
-    **dict.fromkeys("多少高低", (r"比.{2,}[^\d最更较多不]$", r"了?约?\d")),
-    **dict.fromkeys("南北东西", (r"[向往朝偏]$", "")),
-    **dict.fromkeys(("东南", "东北", "西南", "西北"), ("", r"(?!亚|大学)")),
-    **dict.fromkeys(("超过", "不足"), ("", r"\d|[一二三四五六七八九十百千万]")),
-    **dict.fromkeys(("以上", "以下"), (r"\d[千万亿%个元岁人米年]?$|[元岁人米年分倍]$", "")),
-    **dict.fromkeys(
-        ("最高", "最低"), ("", r"(?!人民|法院|检察|院|学府|统治|领导|权力|荣誉|奖|级|层|的?山|峰|法|工资)")
-    ),
-    **dict.fromkeys(("上午", "下午", "早上", "晚上"), ("", r"(?!\d|[一二三四五六七八九十])")),
-    **dict.fromkeys(
-        ("支持", "反对"),
-        (r"(?<!的)(?<!提供)(?<!得到)(?<!获得)(?<!给予)(?<!技术)$", r"(?!者|率|[，。的下和与]|$)"),
-    ),
-    **dict.fromkeys(("前者", "后者"), ("", r"(?!和|与|或)")),
-    "每周": ("", r"(?![一二三四五六日天])"),
 }
 
 
-def _table(name: str) -> dict[str, tuple[str, ...]]:
-    """Each word of a table of pairs, with its opposites."""
-    table: dict[str, tuple[str, ...]] = {}
-    for one, two in pairs(name):
-        table[one] = (*table.get(one, ()), two)
-        table[two] = (*table.get(two, ()), one)
-    return table
-
-
-DIRECTIONS: dict[Language, dict[str, tuple[str, ...]]] = {
-    "en": _table("directions_en"),
-    "zh": _table("directions_zh"),
-}
+_TO_RARER = frozenset(pairs("directions_en"))
+DIRECTIONS: dict[str, tuple[str, ...]] = {}
 """Each direction word with its opposites."""
-
-
-_TO_RARER = {pair for name in ("directions_en", "directions_zh") for pair in pairs(name)}
+for _one, _two in pairs("directions_en"):
+    DIRECTIONS[_one] = (*DIRECTIONS.get(_one, ()), _two)
+    DIRECTIONS[_two] = (*DIRECTIONS.get(_two, ()), _one)
 
 
 def is_rarer(word: str, opposite: str) -> bool:
-    """Do texts say ``opposite`` less often than ``word``? The tables name the commoner of a pair first."""
+    """Do texts say ``opposite`` less often than ``word``? The table names the commoner of a pair first."""
     return (word.lower(), opposite.lower()) in _TO_RARER
 
 
 @cache
-def _patterns(language: Language) -> tuple[tuple[str, re.Pattern[str]], ...]:
-    """Each word, the longest first, and its pattern: as a whole word, where words are parted."""
-    words = sorted(DIRECTIONS[language], key=lambda item: (-len(item), item))
-    before, after = (r"(?<![\w-])", r"(?![\w])") if language == "en" else ("", "")
-    return tuple((word, re.compile(f"{before}{re.escape(word)}{after}", re.I)) for word in words)
+def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """Each word, the longest first, and its pattern: as a whole word."""
+    words = sorted(DIRECTIONS, key=lambda item: (-len(item), item))
+    return tuple((word, re.compile(rf"(?<![\w-]){re.escape(word)}(?![\w])", re.I)) for word in words)
 
 
-def direction_spots(answer: str, language: Language) -> Iterator[tuple[int, str, tuple[str, ...]]]:
+def direction_spots(answer: str) -> Iterator[tuple[int, str, tuple[str, ...]]]:
     """The direction words that can be turned: start, the word as it stands, and its opposites."""
     taken: list[range] = []
-    text = plain(answer) if language == "zh" else answer
-    small = text.lower()
-    for word, pattern in _patterns(language):
-        for match in pattern.finditer(text) if word in small else ():
+    small = answer.lower()
+    for word, pattern in _patterns():
+        for match in pattern.finditer(answer) if word in small else ():
             start, end = match.span()
-            before, after = text[:start], text[end:]
+            before, after = answer[:start], answer[end:]
             if any(start < spot.stop and end > spot.start for spot in taken):
-                continue
-            if language == "zh" and not is_whole(answer, start, end):
                 continue
             need = _NEEDS.get(word, ("", ""))
             if not re.search(need[0], before) or not re.match(need[1], after):
                 continue
-            if language == "en" and match.group()[0].isupper() and not at_start(before):
+            if match.group()[0].isupper() and not at_start(before):
                 continue
-            if language == "en" and (
-                match.group().isupper() or (match.group()[0].isupper() and re.match(r" [A-Z]", after))
-            ):
+            if match.group().isupper() or (match.group()[0].isupper() and re.match(r" [A-Z]", after)):
                 continue
             taken.append(range(start, end))
-            yield start, answer[start:end], DIRECTIONS[language][word]
+            yield start, answer[start:end], DIRECTIONS[word]

@@ -8,7 +8,7 @@ with it cannot tell the two apart.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from random import Random
@@ -53,8 +53,8 @@ _JOINT = r"(?:\s*(?:,|;|/|\(|、|，|和|与|及|或|以及|\band\b|\bor\b|&)\s*
 _ITEM = r"(?:[^\s,.;、，。；和与]+(?: [^\s,.;]+){0,2})"
 _BETWEEN = re.compile(rf"(?: [a-z]+)?(?:{_JOINT}{_ITEM}){{0,4}}{_JOINT}(?:the |a |in |by |on )?")
 """What stands between two parts of a list, up to four other parts included."""
-STATEMENT = 6
-"""An English text of this many words states something, so it is true if the document has it."""
+STATEMENT: Mapping[Language, int] = {"en": 6, "zh": 10}
+"""A text of this many words (characters) states something, so it is true if the document has it."""
 _LATIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 _JOINS = _LATIN | frozenset("\u0130\u0131\u017f\u212a")
 """What makes a longer word of a Latin one; the last four are written small or large as i, s or k."""
@@ -71,8 +71,6 @@ _WHAT = {
     "entity": "the name",
     "negation": "the polarity of the statement:",
     "comparative": "the direction word",
-    "role": "who does what to whom:",
-    "attribution": "what belongs to whom:",
 }
 
 
@@ -89,9 +87,9 @@ def make_edit(kind: str, answer: str, document: str, swaps: list[Swap], what: st
         new = before + text + new[end:]
     start, end, inserted = swaps[0]
     replaced = answer[start:end]
-    if bare(new) == bare(answer) or not _length_ok(answer, new):
+    if bare(new) == bare(answer) or not length_ok(answer, new):
         return None
-    if len(new.split()) >= STATEMENT and bare(new) in _bare_document(document):
+    if len(new.split()) >= STATEMENT["en"] and bare(new) in bare_document(document):
         return None
     if lowered(new).count(inserted.lower()) > 1 and re.search(
         rf"(?<!\w)({re.escape(inserted)})\W+(?:(?:and|or|to)\W*)?\1(?!\w)", new, re.I
@@ -102,14 +100,20 @@ def make_edit(kind: str, answer: str, document: str, swaps: list[Swap], what: st
 
 
 def first_clean(kind: str, answer: str, document: str, rng: Random, options: Iterable[Option]) -> Edit | None:
-    """Try swaps, better-ranked first and random within a rank, until one makes a clean edit."""
-    ranked = sorted(options, key=lambda item: (item[1].start, item[2]))
-    rng.shuffle(ranked)
-    for _, fact, text in sorted(ranked, key=lambda item: item[0]):
-        what = "year" if fact.form == "year" else kind
+    """Try swaps, better-ranked first, until one makes a clean edit."""
+    for fact, text, what in ranked(kind, options, rng):
         if edit := make_edit(kind, answer, document, [(fact.start, fact.end, text)], what):
             return edit
     return None
+
+
+def ranked(kind: str, options: Iterable[Option], rng: Random) -> Iterator[tuple[Fact, str, str]]:
+    """Facts, the texts that may stand for them and what each is called: better-ranked first, random within a
+    rank."""
+    drawn = sorted(options, key=lambda item: (item[1].start, item[2]))
+    rng.shuffle(drawn)
+    for _, fact, text in sorted(drawn, key=lambda item: item[0]):
+        yield fact, text, "year" if fact.form == "year" else kind
 
 
 def occurs(text: str, document: str) -> bool:
@@ -167,7 +171,7 @@ def _bare(text: str) -> str:
 
 
 @lru_cache(maxsize=16)
-def _bare_document(document: str) -> str:
+def bare_document(document: str) -> str:
     """Kept, since every edit of a sample asks for it again."""
     return bare(document)
 
@@ -182,7 +186,8 @@ def at_start(before: str) -> bool:
     return not before.strip() or before.rstrip(' "“(').endswith((".", "!", "?", ":", "\n"))
 
 
-def _length_ok(old: str, new: str) -> bool:
+def length_ok(old: str, new: str) -> bool:
+    """Is a changed answer of about the length that it had?"""
     return abs(len(new) - len(old)) <= max(12, 0.2 * len(old))
 
 

@@ -5,10 +5,22 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from random import Random
 
-from data_pipeline.edits.edit import Edit, Option, Swap, bare, listed_together, occurs
+from data_pipeline.edits.edit import (
+    STATEMENT,
+    Edit,
+    Option,
+    Swap,
+    bare,
+    bare_document,
+    length_ok,
+    listed_together,
+    occurs,
+    ranked,
+)
+from data_pipeline.text.content import CJK
 from data_pipeline.text.fact import Fact
 from data_pipeline.text.facts_zh import chinese_facts
-from data_pipeline.text.segment_zh import has_chinese, plain, segment, starts_of, written_like
+from data_pipeline.text.segment_zh import plain, segment, starts_of, written_like
 from data_pipeline.text.words import words
 
 _WHAT = {
@@ -16,15 +28,10 @@ _WHAT = {
     "date": "时间",
     "year": "年份",
     "entity": "名称",
-    "comparative": "方向词",
 }
 _CLAUSE = re.compile(r"[^，。；！？：,;!?:\n]+")
 _END = re.compile(r"[，。；！？：,;!?:\n]")
-ASKS_WHY = re.compile(r"为什么|为何|为甚么|何以|原因|缘故|理由|目的|怎么会")
-"""Of a plain question: an answer to it must explain, so that its opposite tells itself."""
 _EMPTY = frozenset(words("empty_words_zh"))
-STATEMENT = 10
-"""A text of this many characters states something: found in the document, it is true."""
 MOST_SHARED = 0.7
 """A clause that holds this share of what the clause of the true answer holds tells the same."""
 
@@ -34,26 +41,21 @@ def chinese_edit(kind: str, answer: str, document: str, swaps: list[Swap], what:
 
     It must say something else, keep its length, be no statement of the document, and say nothing twice.
     """
-    model = document if has_chinese(document) else answer
+    model = document if CJK.search(document) else answer
     new = answer
     for start, end, text in sorted(swaps, reverse=True):
         new = new[:start] + written_like(text, model) + new[end:]
     start, end, text = swaps[0]
     replaced, inserted = answer[start:end], written_like(text, model)
-    if bare(plain(new)) == bare(plain(answer)) or abs(len(new) - len(answer)) > max(12, 0.2 * len(answer)):
+    if bare(plain(new)) == bare(plain(answer)) or not length_ok(answer, new):
         return None
-    if len(bare(new)) >= STATEMENT and bare(plain(new)) in _bare_document(document):
+    if len(bare(new)) >= STATEMENT["zh"] and bare(plain(new)) in bare_document(plain(document)):
         return None
     twice = new.count(inserted) > 1 and re.search(rf"({re.escape(inserted)})[，、,]?[和与或至到]?\1", new)
     if twice and inserted * 2 not in answer:
         return None
     change = f"{_WHAT[what or kind]}“{replaced}”被改成“{inserted}”"
     return Edit(new, kind, change, replaced, inserted, occurs(inserted, document))
-
-
-@lru_cache(maxsize=16)
-def _bare_document(document: str) -> str:
-    return bare(plain(document))
 
 
 def names(text: str, question: str) -> bool:
@@ -155,10 +157,7 @@ def first_chinese(
     kind: str, answer: str, document: str, rng: Random, options: Iterable[Option]
 ) -> Edit | None:
     """Try swaps of every mention of a fact, better-ranked first, until one makes a clean edit."""
-    ranked = sorted(options, key=lambda item: (item[1].start, item[2]))
-    rng.shuffle(ranked)
-    for _, fact, text in sorted(ranked, key=lambda item: item[0]):
-        what = "year" if fact.form == "year" else kind
+    for fact, text, what in ranked(kind, options, rng):
         same = [
             other
             for other in chinese_facts(kind, answer)

@@ -1,11 +1,12 @@
 """Where the polarity of an English statement can be turned."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cache
 
 from data_pipeline.edits.clauses import clause, dependent
 from data_pipeline.edits.edit import Turn, same_case
-from data_pipeline.text.verbs_en import past, third
+from data_pipeline.text.clauses_en import inflect
 from data_pipeline.text.words import words
 
 _AUX = r"(?:is|are|was|were|has|have|had|can|could|will|would|should|does|do|did)"
@@ -99,7 +100,8 @@ def _without_not(answer: str) -> Iterator[Turn]:
         if not verb or verb[1] in _NO_VERBS or verb[1].endswith(("ly", "ways", "ten", "ever")):
             continue
         base = verb[1]
-        new = past(base) if aux.lower() == "did" else third(base) if aux.lower() == "does" else base
+        form = {"did": "VBD", "does": "VBZ"}.get(aux.lower())
+        new = inflect(base, form) if form else base
         yield Turn(m.start(), m.end() + verb.end(), same_case(m.group(), new), True)
 
 
@@ -137,7 +139,7 @@ def _not_before_verb(answer: str) -> Iterator[Turn]:
     """ "did not affect" for "affected": for verbs of findings, the first of a clause with a subject."""
     answer = _own_clauses(answer)
     for m in re.finditer(r"\b[a-z]+\b", answer):
-        base, aux = _FINDING_VERBS.get(m.group(), ("", ""))
+        base, aux = _finding_verbs().get(m.group(), ("", ""))
         if not base or not _SUBJECT_END.search(answer[: m.start()]):
             continue
         left, rest = clause(answer, m.start())
@@ -155,7 +157,14 @@ def _not_before_verb(answer: str) -> Iterator[Turn]:
 _OTHER_VERB = re.compile(rf"\b(?:{_AUX}|not|be|been|to|that|which|who)\b")
 _NOT_AFTER_MODAL = ("also", "still", "even", "just", "then", "now", "not", "never", "always", "have", "help")
 _DENIED = frozenset(words("denied_en"))
-_FINDING_VERBS = {
-    **{past(base): (base, "did not") for base in words("denied_verbs_en")},
-    **{third(base): (base, "does not") for base in words("denied_verbs_en")},
-}
+
+
+@cache
+def _finding_verbs() -> Mapping[str, tuple[str, str]]:
+    """Past and third person of verbs of findings: their plain form, and what denies it."""
+    bases = words("denied_verbs_en")
+    return {
+        inflect(base, form): (base, aux)
+        for form, aux in (("VBD", "did not"), ("VBZ", "does not"))
+        for base in bases
+    }

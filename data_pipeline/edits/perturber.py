@@ -34,8 +34,7 @@ def _weight(edit: Edit) -> float:
         return 1.6 if removes_negation(edit) else 0.25
     if edit.edit_type == "comparative":
         return 0.4 if is_rarer(edit.replaced, edit.inserted) else 2.0
-    moves_words = edit.edit_type in ("role", "attribution")  # they are rare and leave no trace
-    return 5.0 if moves_words or edit.from_document else 0.6
+    return 5.0 if edit.from_document else 0.6
 
 
 def _to_rarer(edit: Edit) -> bool:

@@ -10,7 +10,8 @@ from data_pipeline.edits.edit_zh import also_holds, first_chinese, names, told_o
 from data_pipeline.edits.swap import FactSwap
 from data_pipeline.edits.swap_date import FURTHEST, LATEST
 from data_pipeline.text.fact import Fact
-from data_pipeline.text.facts_zh import chinese_facts, facts_of_answer, is_translated, years_of
+from data_pipeline.text.facts import facts_of
+from data_pipeline.text.facts_zh import chinese_facts, facts_of_answer, is_translated
 from data_pipeline.text.segment_zh import plain, sentence_of
 
 _STEPS = (-12, -9, -7, -6, -5, -4, -3, -2, 2, 3, 4, 5, 6, 7, 9, 12)
@@ -38,7 +39,9 @@ def _swappable(answer: str, document: str, question: str) -> list[Fact]:
 def _from_document(fact: Fact, answer: str, document: str, question: str) -> Iterator[Option]:
     if fact.form.startswith("clock"):
         return
-    others = years_of(document) if is_translated(document) else chinese_facts("date", document)
+    if (translated := is_translated(document)) and fact.form != "year":
+        return
+    others = facts_of("date", document, "en" if translated else "zh")
     told = told_of(fact, answer, question)
     for other in {(o.text, o.form): o for o in others}.values():
         if other.form != fact.form or listed_together(fact.text, other.text, document):

@@ -3,12 +3,9 @@
 from collections.abc import Mapping
 from random import Random
 
-from data_pipeline.edits.attributions import attribution
 from data_pipeline.edits.comparatives import comparative
-from data_pipeline.edits.comparatives_zh import chinese_comparative
 from data_pipeline.edits.edit import Edit, EditFunction, OwnEdit
 from data_pipeline.edits.polarity import negation
-from data_pipeline.edits.roles import role
 from data_pipeline.edits.swap_date import DATE
 from data_pipeline.edits.swap_date_zh import CHINESE_DATE
 from data_pipeline.edits.swap_name import entity
@@ -33,9 +30,7 @@ EDITS: Mapping[str, EditFunction] = {
     "date": _either(DATE.edit, CHINESE_DATE.edit),
     "entity": _either(entity, chinese_entity),
     "negation": _either(negation),
-    "comparative": _either(comparative, chinese_comparative),
-    "role": _either(role),
-    "attribution": _either(attribution),
+    "comparative": _either(comparative),
 }
 FOREIGN_EDITS: Mapping[str, EditFunction] = {
     "number": _either(NUMBER.foreign, CHINESE_NUMBER.foreign),

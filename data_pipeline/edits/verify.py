@@ -8,11 +8,11 @@ Whether the document supports the new words is not for a rule to say.
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from data_pipeline.edits.edit import bare, listed_together
+from data_pipeline.edits.edit import STATEMENT, bare, listed_together
 from data_pipeline.text.content import CJK, stem
 from data_pipeline.text.facts import find_facts
 from data_pipeline.text.numbers import SMALL_VALUES
@@ -25,8 +25,6 @@ LENGTH_RATIOS = (2 / 3, 3 / 2)
 """The new answer's length over the gold one's, in words (characters in Chinese) ..."""
 LENGTH_SLACK = 2
 """... unless they differ by no more than this many."""
-STATEMENT: Mapping[Language, int] = {"en": 6, "zh": 10}
-"""A text of this many words (characters) states something: found in the document, it is true."""
 KEPT = 1 / 2
 """This share of a sentence's words (characters) stays, or it is another sentence, not an edit. A long
 name may change whole: a text without a full stop is a sentence from twice ``STATEMENT`` on."""

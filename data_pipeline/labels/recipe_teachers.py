@@ -17,9 +17,9 @@ class Teachers(ChatModels):
         super().__init__(config.teachers, config.calls, config.seed, say)
         self.config = config
 
-    def get(self, name: str, checker: str | None = None) -> Teacher:
-        """A teacher by name; ``checker`` names the one that looks over its perturbations."""
+    def get(self, name: str) -> Teacher:
+        """A teacher by name."""
         if name == "rules":
             config = self.config
             return RulesTeacher(RulePerturber(config.seed, config.edit_types, config.from_document))
-        return LLMTeacher(name, self.ask(name), self.ask(checker) if checker is not None else None)
+        return LLMTeacher(name, self.ask(name))

@@ -1,7 +1,7 @@
 """The leak gate: training data that occurs in a benchmark is found, dropped and listed.
 
 ``gate`` is what a build calls; ``benchmarks`` reads the benchmarks, ``index`` compares samples with them by
-``shingles`` (``postings`` holds these, ``kept`` stores an index for the next build).
+``shingles`` (``postings`` holds these).
 """
 
 from data_pipeline.leaks.benchmarks import BENCHMARKS, available

@@ -144,8 +144,8 @@ def available(
     return found, absent
 
 
-def built_sets(folders: Sequence[str]) -> tuple[dict[str, Iterator[Sample]], list[Path]]:
-    """The samples of data sets that were built to measure with, by their folders, and the files they are in.
+def built_sets(folders: Sequence[str]) -> dict[str, Iterator[Sample]]:
+    """The samples of data sets that were built to measure with, by their folders.
 
     Raises:
         InputError: a folder holds no built data set.
@@ -154,11 +154,10 @@ def built_sets(folders: Sequence[str]) -> tuple[dict[str, Iterator[Sample]], lis
     for file in files:
         if not file.is_file():
             raise InputError("no such file; build that set first, or remove it from leaks.built", file=file)
-    found: dict[str, Iterator[Sample]] = {
+    return {
         folder: (replace(sample, source="") for sample in read_samples(file))
         for folder, file in zip(folders, files, strict=True)
     }
-    return found, files
 
 
 def _read(name: str, folder: Path) -> Iterator[Sample]:

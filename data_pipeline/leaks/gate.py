@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from data_pipeline.config import LeaksConfig
-from data_pipeline.leaks import kept
 from data_pipeline.leaks.benchmarks import BENCHMARKS, SHARED, available, built_sets
 from data_pipeline.leaks.index import SETTINGS, BenchmarkIndex, IndexBuilder, Leak
 from data_pipeline.sources.store import SampleStore, pair_of
@@ -152,20 +151,14 @@ def _indexes(
     """The rows of benchmarks that the source of a set may hold, by the set's name, and under an empty name
     those that none may; and the benchmarks that are not available."""
     found, absent = available(folder, names)
-    sets, files = built_sets(built)
-    found |= sets
-    key = kept.key_of(folder, names, files)
-    if (known := kept.find(key)) is not None:
-        return known, absent
+    found |= built_sets(built)
     builders = {name: IndexBuilder() for name in ("", *SHARED)}
     for benchmark, rows in found.items():
         for builder in builders.values():
             builder.open(benchmark)
         for row in track(rows, f"index {benchmark}"):
             builders[row.source].add(benchmark, row)  # another source is an error: its rows would be lost
-    made = {name: builder.index() for name, builder in builders.items()}
-    kept.keep(key, made)
-    return made, absent
+    return {name: builder.index() for name, builder in builders.items()}, absent
 
 
 def _comes_from(sample: Sample, name: str) -> bool:

@@ -4,16 +4,11 @@ Leakage is by passage and question. Of a long document only the windows that sup
 (:mod:`data_pipeline.leaks.evidence`).
 """
 
-import json
-import os
-import zipfile
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from hashlib import sha256
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,7 +23,6 @@ from data_pipeline.leaks.shingles import (
     shingles,
     words,
 )
-from judge.errors import InputError, JudgeError
 from judge.types import Sample
 
 NEAR_DOCUMENT = 0.4
@@ -134,32 +128,28 @@ class IndexBuilder:
             **self._documents.arrays("documents"),
             **self._pairs.arrays("pairs"),
         }
-        return BenchmarkIndex({"settings": SETTINGS, "benchmarks": found, "rows": self._rows}, arrays)
+        return BenchmarkIndex(found, self._rows, arrays)
 
 
 class BenchmarkIndex:
     """The documents, and the questions with answers, of benchmarks. Its size depends on these alone.
 
-    Made by :meth:`build` or :meth:`load`. ``benchmarks`` holds of each the number of ``rows`` and the
-    ``hash`` of what is compared.
+    ``benchmarks`` holds of each the number of ``rows`` and the ``hash`` of what is compared.
     """
 
-    def __init__(self, header: Mapping[str, Any], arrays: Mapping[str, Any]):
-        self.benchmarks: dict[str, dict[str, Any]] = header["benchmarks"]
-        self._header, self._arrays = header, arrays
-        self._rows: list[list[str]] = header["rows"]
+    def __init__(
+        self, benchmarks: dict[str, dict[str, Any]], rows: list[list[str]], arrays: Mapping[str, Any]
+    ):
+        self.benchmarks, self._rows, self._arrays = benchmarks, rows, arrays
         self._asked = set(arrays["asked"].tolist())
         self._keys, self._postings = {}, {}
         for name in ("documents", "pairs"):
-            keys, rows = arrays[f"{name}_keys"].tolist(), arrays[f"{name}_key_rows"].tolist()
-            self._keys[name] = dict(zip(keys, rows, strict=True))
+            keys, at = arrays[f"{name}_keys"].tolist(), arrays[f"{name}_key_rows"].tolist()
+            self._keys[name] = dict(zip(keys, at, strict=True))
             distinct, counts, texts = (arrays[f"{name}_{part}"] for part in ("shingles", "counts", "texts"))
             self._postings[name] = Postings(distinct, counts, texts, len(arrays[f"{name}_rows"]))
         # Rows about one document, or one window of it, are neighbours.
         self._near_document = lru_cache(maxsize=64)(self._look_for_part)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self._header, self._arrays)
 
     @classmethod
     def build(cls, benchmarks: Mapping[str, Iterable[Sample]]) -> "BenchmarkIndex":
@@ -204,37 +194,3 @@ class BenchmarkIndex:
     def _leak(self, row: int, kind: Kind, similarity: float = 1.0) -> Leak:
         benchmark, name = self._rows[row]
         return Leak(benchmark, name, kind, round(similarity, 4))
-
-    def save(self, path: Path) -> None:
-        """Write the index as NumPy arrays (``.npz``), a whole file or none."""
-        temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-        header = np.frombuffer(json.dumps(self._header).encode(), np.uint8)
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with temporary.open("wb") as stream:
-                np.savez(stream, header=header, **self._arrays)
-            temporary.replace(path)
-        except OSError as error:
-            raise JudgeError(f"{path}: could not be written ({error.strerror or error})") from error
-        finally:
-            with suppress(OSError):
-                temporary.unlink()
-
-    @classmethod
-    def load(cls, path: Path) -> "BenchmarkIndex":
-        """Read an index back.
-
-        Raises:
-            InputError: the file is none, or was written with other settings.
-        """
-        try:
-            with np.load(path, allow_pickle=False) as stored:
-                arrays = dict(stored)
-            header = json.loads(arrays.pop("header").tobytes())
-        except FileNotFoundError:
-            raise InputError("no such file", file=path) from None
-        except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
-            raise InputError(f"is not an index of benchmarks ({error}); build it again", file=path) from None
-        if header["settings"] != SETTINGS:
-            raise InputError("was made with other settings; build it again", file=path)
-        return cls(header, arrays)

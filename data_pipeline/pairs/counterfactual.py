@@ -13,7 +13,7 @@ from data_pipeline.edits.verify import Rejected
 from data_pipeline.pairs.contrast import other_answer
 from data_pipeline.pairs.entities import entities_left
 from data_pipeline.teachers.base import Ask, ask_each, ask_some, reply_texts
-from data_pipeline.teachers.prompts import Prompted, Style, evidence_prompt, expansion_prompt
+from data_pipeline.teachers.prompts import Prompted, evidence_prompt, expansion_prompt
 from data_pipeline.text.content import terms
 from judge.baselines.overlap import units
 from judge.remote.chat import Reply
@@ -42,22 +42,19 @@ class Counterfactual:
     hallucinated: Sample
 
 
-def counterfactuals(
-    ask: Ask, seeds: Iterable[Sample], style: Style, length: int
-) -> Iterator[Counterfactual | Rejected]:
+def counterfactuals(ask: Ask, seeds: Iterable[Sample], length: int) -> Iterator[Counterfactual | Rejected]:
     """Two samples from every seed, in order, or why there are none.
 
     Args:
         ask: asks the model, in both stages.
         seeds: questions with true answers; their documents are not used.
-        style: what the documents are to be.
-        length: how long, in words (characters in Chinese).
+        length: how long the documents are to be, in words (characters in Chinese).
     """
 
     def expand(stage: Evidence | Rejected) -> Prompted | None:
         if isinstance(stage, Rejected):
             return None
-        return expansion_prompt(stage.text, stage.seed.language, style, length)
+        return expansion_prompt(stage.text, stage.seed.language, length)
 
     first = (_evidence(seed, reply) for seed, reply in ask_each(seeds, evidence_prompt, ask))
     for stage, reply in ask_some(first, expand, ask):

@@ -19,6 +19,9 @@ from judge.types import Sample
 
 CHUNK = 16_384
 """Gold answers that wait at most while one among them is edited."""
+_DRAWN = (*KINDS[:3], "near_miss", *KINDS[3:])
+"""The kinds in the order of their draws; that of a former kind stays, so that the others fall on the same
+answers as before."""
 
 Perturb = Callable[[Iterable[Sample]], Iterator[Edit | Rejected]]
 """A wrong answer for every gold sample, or the reason why there is none; in order, as a stream."""
@@ -80,7 +83,7 @@ def _pairs_of(
     def to_edit() -> Iterator[Sample]:
         for gold in golds:
             rng = random.Random(f"twin:{seed}:{gold.id}")
-            asked = tuple(kind for kind in KINDS if rng.random() < shares.get(kind, 0.0))
+            asked = tuple(kind for kind in _DRAWN if rng.random() < shares.get(kind, 0.0))
             if not asked:
                 continue
             others = (pairs(gold, kind, makers[kind](gold)) for kind in asked if kind != "edit")

@@ -1,15 +1,12 @@
 """The makers of a build: each kind of pair by its name."""
 
 from collections.abc import Mapping
-from itertools import chain
 
 from data_pipeline.pairs.added import add_sentences
 from data_pipeline.pairs.contrast import Maker
 from data_pipeline.pairs.documents import DocumentEditor
 from data_pipeline.pairs.foreign import foreign_sentences
-from data_pipeline.pairs.half_refusal import half_refusal
 from data_pipeline.pairs.long import long_answers
-from data_pipeline.pairs.near_miss import near_miss
 from data_pipeline.pairs.neighbours import Neighbours
 from data_pipeline.pairs.refusal import refuse
 from data_pipeline.sources.store import SampleStore
@@ -26,10 +23,7 @@ def make_makers(golds: SampleStore, seed: int) -> Mapping[str, Maker]:
     return {
         "added": lambda gold: add_sentences(gold, neighbours, seed),
         "document": DocumentEditor(neighbours, seed),
-        "near_miss": lambda gold: near_miss(gold, neighbours, seed),
         "long": lambda gold: long_answers(gold, seed),
-        "refusal": lambda gold: chain(
-            refuse(gold, seed), half_refusal(gold, neighbours.siblings(gold), seed)
-        ),
+        "refusal": lambda gold: refuse(gold, seed),
         "foreign": lambda gold: foreign_sentences(gold, neighbours, seed),
     }

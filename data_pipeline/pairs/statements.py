@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from data_pipeline.pairs.documents.parts import parts_of
+from data_pipeline.text.clauses_en import inflect, is_finite, lemmas_of
 from data_pipeline.text.leaning import depends_on_previous
-from data_pipeline.text.verbs_en import PAST
-from data_pipeline.text.words import either, pairs, words
+from data_pipeline.text.words import either, pairs
 from judge.baselines.overlap import units
 from judge.types import Language
 
@@ -31,7 +31,6 @@ _UNFIT_EN = re.compile(
 _AUXILIARY_EN = re.compile(
     r"\b(?:is|are|was|were|has|have|had|can|could|will|would|may|might|must|should|did|does|do)\b"
 )
-_PARTICIPLES = frozenset(words("participles_en"))
 _OBJECT_EN = re.compile(r"\b([a-z]+) (?:the|a|an|its|his|her|their|that|no|most|many|[A-Z\d]\w*)\b")
 """A verb and the beginning of what it speaks of; in "patients admitted to hospital" the verb is none of the
 sentence."""
@@ -140,7 +139,9 @@ def _plain_en(text: str) -> str | None:
 def _says(text: str) -> bool:
     """Has an English sentence a verb of its own?"""
     return bool(_AUXILIARY_EN.search(text)) or any(
-        verb in PAST or verb in _PARTICIPLES or re.fullmatch(r"[a-z]{2,}(?:ed|[^s]s)", verb)
+        re.fullmatch(r"[a-z]{2,}(?:ed|[^s]s)", verb)
+        or is_finite(verb)
+        or any(inflect(base, "VBN") == verb for base in lemmas_of(verb).get("VERB", ()))  # "cut" too
         for verb in _OBJECT_EN.findall(text)
     )
 

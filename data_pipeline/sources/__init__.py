@@ -5,6 +5,6 @@
 
 from data_pipeline.sources.config import SourceConfig
 from data_pipeline.sources.readers import KINDS, READERS, Reader
-from data_pipeline.sources.reading import lines_with_id, read_source, take_documents
+from data_pipeline.sources.reading import lines_with_id, read_source
 
-__all__ = ["KINDS", "READERS", "Reader", "SourceConfig", "lines_with_id", "read_source", "take_documents"]
+__all__ = ["KINDS", "READERS", "Reader", "SourceConfig", "lines_with_id", "read_source"]

@@ -2,10 +2,9 @@
 
 from judge.types import Sample
 
-KINDS = ("edit", "added", "document", "near_miss", "long", "refusal", "foreign")
+KINDS = ("edit", "added", "document", "long", "refusal", "foreign")
 """Families of pairs, as ``meta["kind"]`` of both samples names them: a changed answer, an added sentence, an
-edited document, an answer to another question, a long answer, a refusal to answer, an answer with another one
-behind it."""
+edited document, a long answer, a refusal to answer, an answer with another one behind it."""
 LABELLED = "labelled"
 """Counts as the kind of samples that were taken as they are."""
 MIXED = (LABELLED, *KINDS, "sentence")

@@ -1,7 +1,7 @@
 """The public sets by name.
 
-Each has a module here with ``read``, which streams the set out of a folder that holds one folder a set, and
-with ``SPLITS`` where the set has several.
+Each has a function that streams it out of a folder that holds one folder a set: ``read`` of its module, with
+``SPLITS`` where it has several, or one of :mod:`~data_pipeline.sources.public.wrapped`.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -9,21 +9,14 @@ from dataclasses import dataclass
 
 from data_pipeline.sources.public import (
     asqa,
-    cmrc2018,
-    conflictqa,
-    covid_qa,
     crud,
     csds,
-    drcd,
     drop,
-    fib,
     financebench,
-    halueval,
     ifqa,
     lawbench,
     pdc,
     pubmedqa,
-    ragtruth,
     rgb,
     tablebench,
     uhgeval,
@@ -31,8 +24,9 @@ from data_pipeline.sources.public import (
     webnlg,
     webqa,
     wmt21,
-    xquad,
+    wrapped,
 )
+from judge.formats import halueval
 from judge.types import Sample
 
 
@@ -51,21 +45,23 @@ class Reader:
 
 READERS: Mapping[str, Reader] = {
     "asqa": Reader(asqa.read, asqa.SPLITS),
-    "cmrc2018": Reader(cmrc2018.read, cmrc2018.SPLITS, windows=True, licence="CC BY-SA 4.0"),
-    "conflictqa": Reader(conflictqa.read, licence="Apache-2.0"),
-    "covid_qa": Reader(covid_qa.read, windows=True, licence="Apache-2.0"),
+    "cmrc2018": Reader(
+        wrapped.read_cmrc2018, ("train", "dev", "trial"), windows=True, licence="CC BY-SA 4.0"
+    ),
+    "conflictqa": Reader(wrapped.read_conflictqa, licence="Apache-2.0"),
+    "covid_qa": Reader(wrapped.read_covid_qa, windows=True, licence="Apache-2.0"),
     "crud": Reader(crud.read),
     "csds": Reader(csds.read, csds.SPLITS),
-    "drcd": Reader(drcd.read, drcd.SPLITS, windows=True, licence="CC BY-SA 3.0"),
+    "drcd": Reader(wrapped.read_drcd, ("training", "dev", "test"), windows=True, licence="CC BY-SA 3.0"),
     "drop": Reader(drop.read, drop.SPLITS),
-    "fib": Reader(fib.read),
+    "fib": Reader(wrapped.read_fib),
     "financebench": Reader(financebench.read),
-    "halueval": Reader(halueval.read, halueval.SPLITS, licence="MIT"),
+    "halueval": Reader(wrapped.read_halueval, tuple(halueval.PARTS), licence="MIT"),
     "ifqa": Reader(ifqa.read, ifqa.SPLITS),
     "lawbench": Reader(lawbench.read, licence="Apache-2.0"),
     "pdc": Reader(pdc.read),
     "pubmedqa": Reader(pubmedqa.read, pubmedqa.SPLITS, licence="MIT"),
-    "ragtruth": Reader(ragtruth.read, licence="MIT"),
+    "ragtruth": Reader(wrapped.read_ragtruth, licence="MIT"),
     "rgb": Reader(rgb.read),
     "tablebench": Reader(tablebench.read),
     "uhgeval": Reader(uhgeval.read, licence="Apache-2.0"),
@@ -73,7 +69,7 @@ READERS: Mapping[str, Reader] = {
     "webnlg": Reader(webnlg.read, webnlg.SPLITS, licence="CC BY-NC-SA 4.0"),
     "webqa": Reader(webqa.read, webqa.SPLITS),
     "wmt21": Reader(wmt21.read),
-    "xquad": Reader(xquad.read, windows=True, licence="CC BY-SA 4.0"),
+    "xquad": Reader(wrapped.read_xquad, windows=True, licence="CC BY-SA 4.0"),
 }
 """Name of a public set (the ``kind`` of a source) to its reader."""
 

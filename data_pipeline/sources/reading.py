@@ -69,12 +69,6 @@ def lines_with_id(sources: Sequence[SourceConfig], seed: int, name: str) -> list
     ]
 
 
-def take_documents(samples: Sequence[Sample], limit: int, seed: int) -> list[Sample]:
-    """Whole documents, in seeded order, until ``limit`` samples are reached; returned in the given order."""
-    chosen = _choose(Counter(sample.group for sample in samples), limit, seed)
-    return [sample for sample in samples if sample.group in chosen]
-
-
 def _choose(sizes: Mapping[str, int], limit: int, seed: int) -> set[str]:
     """Documents in seeded order, each that still fits into ``limit`` samples."""
     groups = sorted(sizes)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, Self
 
-from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveInt, model_validator
+from pydantic import Field, NonNegativeFloat, PositiveInt, model_validator
 
 from judge.configs import StrictConfig
 from judge.errors import unknown
@@ -27,23 +27,8 @@ class TeacherConfig(StrictConfig):
     """``local``: Hub id or folder."""
     precision: Precision = "auto"
     """``local``: number format of the weights."""
-    engine: Literal["transformers", "vllm"] = "transformers"
-    """``local``: what runs it. vLLM holds replies to their JSON schema, and samples a batch at a time."""
     temperature: float = Field(default=0.0, ge=0)
-    top_p: float = Field(default=1.0, gt=0, le=1)
-    """Above temperature 0: from the likeliest tokens that hold this share of the probability."""
-    top_k: NonNegativeInt | None = None
-    """Above temperature 0: from this many tokens; 0 is all. ``local``: all by default. ``openai``: sent where
-    it is given; else the server's own holds, which vLLM takes from the model's generation config."""
     max_tokens: PositiveInt = 512
-
-    def sampling(self) -> dict[str, float | int | str]:
-        """How it is sampled, for the manifest; at temperature 0 it is not."""
-        if not self.temperature:
-            return {"temperature": 0.0}
-        own: int | str = 0 if self.kind == "local" else "the server's own"
-        top_k = own if self.top_k is None else self.top_k
-        return {"temperature": self.temperature, "top_p": self.top_p, "top_k": top_k}
 
     @property
     def model_name(self) -> str:
@@ -60,10 +45,6 @@ class TeacherConfig(StrictConfig):
             raise ValueError(f"kind {self.kind} needs {wanted}")
         if getattr(self, other) is not None:
             raise ValueError(f"kind {self.kind} takes no {other}")
-        if not self.temperature and (self.top_p < 1 or self.top_k):
-            raise ValueError("top_p and top_k are for sampling; give a temperature, or omit them")
-        if self.kind == "openai" and self.engine != "transformers":
-            raise ValueError("kind openai takes no engine")
         if self.name in ORIGINS:
             raise ValueError(f"the name {self.name!r} has a meaning of its own in rows; take another")
         return self

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from data_pipeline.edits import Edit
 from data_pipeline.edits.verify import Rejected
@@ -18,16 +17,13 @@ def asking(
     run: Callable[[Iterable[ChatRequest]], Iterator[Reply]],
     *,
     temperature: float = 0.0,
-    top_p: float = 1.0,
-    top_k: int | None = None,
     max_tokens: int = 1024,
     seed: int | None = None,
 ) -> Ask:
     """A way to ask, from something that runs chat requests in order (:meth:`judge.remote.ChatClient.run`).
 
-    ``top_p`` and ``top_k`` are part of a request that is sampled, and of no other; ``None`` is not sent.
+    One that is sampled is so from all tokens, whatever a server has for its own ``top_p``.
     """
-    among: dict[str, Any] = {"top_p": top_p, "top_k": top_k} if temperature else {}
 
     def ask(prompts: Iterable[Prompted]) -> Iterator[Reply]:
         return run(
@@ -37,7 +33,7 @@ def asking(
                 max_tokens=max_tokens,
                 temperature=temperature,
                 seed=seed,
-                **among,
+                top_p=1.0 if temperature else None,
             )
             for prompted in prompts
         )
@@ -52,16 +48,14 @@ class LLMTeacher:
     Args:
         name: what tables and rows call it.
         ask: asks it, with the sampling that is wanted of it.
-        checker: asks a second model whether a perturbed answer only paraphrases the gold one, if wanted.
     """
 
     name: str
     ask: Ask
-    checker: Ask | None = None
 
     def perturb(self, golds: Iterable[Sample]) -> Iterator[Edit | Rejected]:
         """A verified wrong answer for every gold sample, or why there is none."""
-        return perturb_with(self.ask, golds, self.checker)
+        return perturb_with(self.ask, golds)
 
     def judge(self, samples: Iterable[Sample]) -> Iterator[Judgement]:
         """A judgement of every sample, from the judge's own reason prompt."""

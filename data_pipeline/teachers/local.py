@@ -25,19 +25,10 @@ class LocalClient:
         model: its name, part of what a call is known by.
         cache: where replies are kept; nothing is kept without.
         name: the teacher's name.
-        guided: the backend holds replies to a JSON schema (``guide``) while it decodes them, and samples each
-            without regard to its neighbours, as vLLM does.
     """
 
-    def __init__(
-        self,
-        backend: Backend,
-        model: str,
-        cache: CallCache | None = None,
-        name: str = "",
-        guided: bool = False,
-    ):
-        self.backend, self.model, self.cache, self.name, self.guided = backend, model, cache, name, guided
+    def __init__(self, backend: Backend, model: str, cache: CallCache | None = None, name: str = ""):
+        self.backend, self.model, self.cache, self.name = backend, model, cache, name
 
     def run(self, requests: Iterable[ChatRequest]) -> Iterator[Reply]:
         """Yield the reply to each request, in order."""
@@ -70,18 +61,11 @@ class LocalClient:
         return Reply("", problem="too_long", detail=wanted)
 
     def _batches(self, missing: dict[bytes, ChatRequest]) -> Iterator[dict[bytes, ChatRequest]]:
-        """Requests that are alike in all that holds for a whole batch.
-
-        Sampled ones run alone unless the backend is ``guided``, so that no neighbour matters.
-        """
+        """Requests that are alike in all that holds for a whole batch; sampled ones run alone, so that no
+        neighbour matters."""
         batches: dict[tuple[object, ...], dict[bytes, ChatRequest]] = {}
         for key, request in missing.items():
-            alike: tuple[object, ...] = (request.max_tokens,)
-            if request.temperature:
-                sampling = (request.temperature, request.seed, request.top_p, request.top_k)
-                alike += sampling if self.guided else (key,)
-            if self.guided and request.schema is not None:
-                alike += (json.dumps(request.schema),)
+            alike = (request.max_tokens, key if request.temperature else None)
             batches.setdefault(alike, {})[key] = request
         yield from batches.values()
 
@@ -92,7 +76,7 @@ class LocalClient:
             first.max_tokens,
             first.temperature or 0.0,
             first.seed or 0,
-            first.schema if self.guided else None,
+            None,
             1.0 if first.top_p is None else first.top_p,
             first.top_k or 0,
         )

@@ -1,4 +1,4 @@
-"""Perturbation by a chat model: asked for, verified by rule, and checked by a second model where wanted."""
+"""Perturbation by a chat model: asked for, and verified by rule."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from data_pipeline.edits.directions import DIRECTIONS
 from data_pipeline.edits.edit import Edit, occurs
 from data_pipeline.edits.verify import NEGATIONS, Change, Rejected, content, verify
-from data_pipeline.teachers.base import Ask, ask_each, ask_some, reply_texts
-from data_pipeline.teachers.prompts import Prompted, paraphrase_prompt, perturbation_prompt
+from data_pipeline.teachers.base import Ask, ask_each, reply_texts
+from data_pipeline.teachers.prompts import perturbation_prompt
 from data_pipeline.text.facts import find_facts
 from judge.remote.chat import Reply
 from judge.types import Sample
@@ -15,20 +15,10 @@ from judge.types import Sample
 _END = re.compile(r"[.!?\u3002\uff01\uff1f]+$")
 
 
-def perturb_with(ask: Ask, golds: Iterable[Sample], checker: Ask | None = None) -> Iterator[Edit | Rejected]:
-    """A wrong answer for every gold sample, in order, or why there is none.
-
-    Args:
-        ask: asks the model that perturbs.
-        golds: samples whose answers are faithful.
-        checker: asks a second model whether an answer that passed the rules says the same as the gold one.
-    """
-    proposed = ((gold, _read(gold, reply)) for gold, reply in ask_each(golds, perturbation_prompt, ask))
-    if checker is None:
-        yield from (found for _, found in proposed)
-        return
-    for (_, found), reply in ask_some(proposed, _check, checker):
-        yield found if reply is None else _checked(found, reply)
+def perturb_with(ask: Ask, golds: Iterable[Sample]) -> Iterator[Edit | Rejected]:
+    """A wrong answer for every gold sample, in order, or why there is none."""
+    for gold, reply in ask_each(golds, perturbation_prompt, ask):
+        yield _read(gold, reply)
 
 
 def _read(gold: Sample, reply: Reply) -> Edit | Rejected:
@@ -79,20 +69,6 @@ def _edit_type(gold: Sample, answer: str, edit: Change) -> str:
     for kind in ("date", "number", "entity"):
         if any(f.kind == kind and f.start < start + len(edit.inserted) and f.end > start for f in facts):
             return kind
-    if edit.inserted.lower() in DIRECTIONS[gold.language].get(edit.replaced.lower(), ()):
+    if edit.inserted.lower() in DIRECTIONS.get(edit.replaced.lower(), ()):
         return "comparative"
     return "other" if edit.replaced else "addition"
-
-
-def _check(proposed: tuple[Sample, Edit | Rejected]) -> Prompted | None:
-    gold, found = proposed
-    return paraphrase_prompt(gold, found.answer) if isinstance(found, Edit) else None
-
-
-def _checked(found: Edit | Rejected, reply: Reply) -> Edit | Rejected:
-    if reply.problem is not None:
-        return Rejected(f"unchecked: {reply.problem}", reply.detail)
-    same = reply.parsed.get("same_meaning") if isinstance(reply.parsed, dict) else None
-    if not isinstance(same, bool):
-        return Rejected("unchecked: invalid", reply.text)
-    return Rejected("paraphrase by the second teacher", reply.text) if same else found

@@ -122,8 +122,6 @@ class ChatModels:
             self._asks[name] = asking(
                 lambda requests: tally.count(run(requests)),
                 temperature=settings.temperature,
-                top_p=settings.top_p,
-                top_k=0 if settings.top_k is None and settings.kind == "local" else settings.top_k,
                 max_tokens=settings.max_tokens,
                 seed=self._seed,
             )
@@ -139,25 +137,16 @@ class ChatModels:
     def _runner(self, settings: TeacherConfig) -> Run:
         if settings.endpoint is not None:
             return ChatClient(settings.endpoint, name=settings.name, cache=self.cache, budget=self.budget).run
-        model = settings.model or ""
-        if settings.engine == "vllm":
-            from judge.backends.vllm import VLLMBackend
-            from judge.backends.vllm_engine import VLLMSettings
-
-            sharing = sum(teacher.engine == "vllm" for teacher in self._settings.values())
-            served = VLLMBackend(model, precision=settings.precision, settings=VLLMSettings(sharing=sharing))
-            name = f"{model} {served.dtype} vllm"
-            return LocalClient(served, name, self.cache, settings.name, guided=True).run
-
         from judge.backends.transformers import TransformersBackend
         from judge.models.weights import load_model
 
+        model = settings.model or ""
         backend = TransformersBackend(load_model(model, precision=settings.precision))
         return LocalClient(backend, f"{model} {backend.model.dtype}", self.cache, settings.name).run
 
     def costs(self) -> dict[str, Any]:
         """What each chat model was asked, and how it was sampled, for the manifest."""
         return {
-            name: {**tally.table(), "sampling": self._settings[name].sampling()}
+            name: {**tally.table(), "sampling": {"temperature": self._settings[name].temperature}}
             for name, tally in sorted(self.tallies.items())
         }

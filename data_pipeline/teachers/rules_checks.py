@@ -4,7 +4,7 @@ Five checks, the surest first; the first that finds something decides for ``FAIL
 
 1. a number, date or name of the answer is nowhere in the document;
 2. the clauses that speak of the rest of the sentence hold another number, date or name of its kind;
-3. they hold the opposite direction word (before for after, 高于 for 低于);
+3. they hold the opposite direction word (before for after; in English alone);
 4. the best-matching clause denies what the answer affirms, or affirms what it denies;
 5. hardly a word of a clause is anywhere in the document.
 
@@ -138,8 +138,8 @@ def _sort(fact: Fact) -> str:
 
 
 def _opposite(statements: Sequence[Statement], lookup: Lookup) -> Iterator[Finding]:
-    for statement in statements:
-        for start, word, opposites in direction_spots(statement.text, lookup.language):
+    for statement in statements if lookup.language == "en" else ():
+        for start, word, opposites in direction_spots(statement.text):
             if not any(occurs(other, lookup.document) for other in opposites):
                 continue
             scores = lookup.scores(statement.terms_without(start, start + len(word)))

@@ -40,7 +40,7 @@ def _all_facts(text: str, language: Language) -> tuple[Fact, ...]:
     return tuple(sorted(facts, key=lambda fact: (fact.start, fact.end)))
 
 
-_BARE_YEAR = re.compile(r"(?:1\d|20)\d\d")
+BARE_YEAR = re.compile(r"(?:1\d|20)\d\d")
 _ASKS_FOR_YEAR = re.compile(r"\b(?:when|year)\b|年|何时|什么时候", re.I)
 
 
@@ -49,26 +49,26 @@ def answer_facts(
 ) -> tuple[Fact, ...]:
     """The dates or numbers of an answer. A bare "1931" is a year if one was asked for, or if the document has
     it as one."""
-    if _BARE_YEAR.fullmatch(answer):
+    if BARE_YEAR.fullmatch(answer):
         dates = document_facts("date", answer, document, language)
         shown = any(fact.form == "year" and fact.text.startswith(answer) for fact in dates)
         if shown or _ASKS_FOR_YEAR.search(question):
             return (Fact("date", answer, 0, len(answer), "year"),) if kind == "date" else ()
-    return _facts(kind, answer, language)
+    return facts_of(kind, answer, language)
 
 
 def document_facts(kind: str, answer: str, document: str, language: Language) -> tuple[Fact, ...]:
     """The facts of one kind in the document of an answer, read in the document's own language."""
     if is_translation(answer, document):
         language = "en" if language == "zh" else "zh"
-    return _facts(kind, document, language)
+    return facts_of(kind, document, language)
 
 
-@lru_cache(maxsize=32)
-def _facts(kind: str, document: str, language: Language) -> tuple[Fact, ...]:
-    """The facts of a text; kept, since every edit of a sample asks for them again."""
+@lru_cache(maxsize=256)
+def facts_of(kind: str, text: str, language: Language) -> tuple[Fact, ...]:
+    """The facts of one kind of a text; kept, since every edit of a sample asks for them again."""
     finders = {"date": find_dates, "number": find_numbers, "entity": find_entities}
-    return tuple(finders[kind](document, language))
+    return tuple(finders[kind](text, language))
 
 
 def is_translation(answer: str, document: str) -> bool:

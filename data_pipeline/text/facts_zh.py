@@ -1,17 +1,14 @@
 """The facts of a Chinese answer and of its document, as Chinese edits look at them."""
 
 import re
-from functools import lru_cache
+from functools import lru_cache, partial
 
-from data_pipeline.text.dates import find_dates
-from data_pipeline.text.dates_zh import chinese_dates
+from data_pipeline.text.content import CJK
 from data_pipeline.text.fact import Fact
-from data_pipeline.text.names_zh import chinese_names
-from data_pipeline.text.numbers_zh import chinese_numbers
-from data_pipeline.text.segment_zh import has_chinese, plain
+from data_pipeline.text.facts import BARE_YEAR, facts_of
+from data_pipeline.text.segment_zh import plain
 
-_FINDERS = {"date": chinese_dates, "number": chinese_numbers, "entity": chinese_names}
-_BARE_YEAR = re.compile(r"(?:1\d|20)\d\d")
+chinese_facts = partial(facts_of, language="zh")
 _ASKS_FOR_YEAR = re.compile(r"年|何时|什么时候|什么时间|时间")
 _HEADER = re.compile(
     r"\D{0,8}(\d{1,2})[日号](?:\d{1,2}[时点])?，[^，。：]{2,30}(?:发布|刊|报道|转载|首发|援引)"
@@ -19,15 +16,9 @@ _HEADER = re.compile(
 _BRACKET = re.compile(r"[（(][^（）()]*$")
 
 
-@lru_cache(maxsize=256)
-def chinese_facts(kind: str, text: str) -> tuple[Fact, ...]:
-    """The facts of one kind of a text; kept, since every edit of a sample asks for them again."""
-    return tuple(_FINDERS[kind](text))
-
-
 def is_translated(document: str) -> bool:
     """Is the document of a Chinese answer in another language? Then only its years can be compared."""
-    return not has_chinese(document)
+    return CJK.search(document) is None
 
 
 def facts_of_answer(kind: str, answer: str, document: str, question: str) -> tuple[Fact, ...]:
@@ -36,7 +27,7 @@ def facts_of_answer(kind: str, answer: str, document: str, question: str) -> tup
     A bare "1931" is a year if one was asked for or if the document has it as one. What a bracket says once
     more in another unit or calendar, and what it says this of, stays as it is.
     """
-    if _BARE_YEAR.fullmatch(answer.strip()):
+    if BARE_YEAR.fullmatch(answer.strip()):
         shown = f"{answer.strip()}年" in re.sub(r"(?<=\d) (?=年)", "", plain(document))
         if shown or _ASKS_FOR_YEAR.search(plain(question)):
             start = answer.index(answer.strip())
@@ -71,11 +62,6 @@ def _repeats_header(fact: Fact, answer: str) -> bool:
     days = re.findall(r"\d+", plain(fact.text))
     near = fact.form in ("month-day", "day") and 0 <= int(header[1]) - int(days[-1]) <= 1
     return fact.start < header.end() or near
-
-
-def years_of(document: str) -> list[Fact]:
-    """The years of a document in English."""
-    return [fact for fact in find_dates(document, "en") if fact.form == "year"]
 
 
 def _said_twice(fact: Fact, answer: str) -> bool:

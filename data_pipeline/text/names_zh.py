@@ -8,9 +8,10 @@ must be a known word or end as places do, and what touches another name is left 
 import re
 from collections.abc import Iterator
 
+from data_pipeline.text.content import CJK
 from data_pipeline.text.fact import Fact, is_free
 from data_pipeline.text.people_zh import ANONYMOUS, NAME_TAGS, NOT_NAMES, dotted_names, people_of, touches
-from data_pipeline.text.segment_zh import Word, has_chinese, plain, segment, starts_of
+from data_pipeline.text.segment_zh import Word, plain, segment, starts_of
 from data_pipeline.text.words import either, words
 
 _OPENS_WRONGLY = re.compile(r".*[将被把]|[由到向在与和被对原该经及]|.{1,4}[向与和]")
@@ -42,7 +43,7 @@ def chinese_names(text: str) -> list[Fact]:
     other (with its last word).
     """
     simple = plain(text)
-    if not has_chinese(simple):
+    if not CJK.search(simple):
         return []
     found: list[Fact] = []
     taken: list[tuple[int, int]] = []

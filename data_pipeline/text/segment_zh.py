@@ -10,8 +10,6 @@ from collections.abc import Iterator
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from data_pipeline.text.content import CJK
-
 if TYPE_CHECKING:
     from opencc import OpenCC
 
@@ -114,11 +112,6 @@ def word_before(text: str, start: int) -> Word | None:
 def word_after(text: str, end: int) -> Word | None:
     """The first word that begins at or after a place, ignoring spaces."""
     return next((word for word in words_in(text, end, end + 24) if word.text.strip()), None)
-
-
-def has_chinese(text: str) -> bool:
-    """Does a text hold a Chinese character?"""
-    return CJK.search(text) is not None
 
 
 def sentence_of(text: str, place: int) -> str:

@@ -1,4 +1,4 @@
-"""A Ray cluster: where data is built and files are judged past one machine."""
+"""A Ray cluster: where files are judged past one machine."""
 
 import logging
 import math

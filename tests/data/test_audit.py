@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 from data_pipeline.audit import audit_folder, audit_samples, limits
 from data_pipeline.audit.coherence import features, parts_of
 from data_pipeline.audit.figures import auroc, balanced_accuracy, share
-from data_pipeline.audit.page import html_page, markdown
+from data_pipeline.audit.page import html_page
 from data_pipeline.build.pipeline import build
 from data_pipeline.cli import app
 from data_pipeline.labels.rows import judgement, sft_row
@@ -162,7 +162,7 @@ def test_edit_types_are_told_apart_and_rare_ones_pooled() -> None:
     assert set(verdicts(cell(found, "s", "others")).values()) == {"few"}
     assert cell(found, "s", "negation")["figures"]["twin"]["verdict"] == "over"
     assert cell(found, "s", "number")["figures"]["twin"]["verdict"] == "within"
-    assert "others (date, entity)" in markdown(found) and "others (date, entity)" in html_page(found)
+    assert "others (date, entity)" in html_page(found)
 
 
 def test_kinds_and_languages_are_cells_of_their_own_and_rare_kinds_pooled() -> None:
@@ -176,7 +176,7 @@ def test_kinds_and_languages_are_cells_of_their_own_and_rare_kinds_pooled() -> N
         ("en", "others", ["added", "long"], 100),
         ("zh", "edit", ["edit"], 84),
     ]
-    assert "others (added, long)" in markdown(found)
+    assert "others (added, long)" in html_page(found)
 
 
 def test_too_few_pairs_pass() -> None:
@@ -238,7 +238,7 @@ def test_lopsided_and_unlabelled_sources_are_told_of() -> None:
     found = audit_samples([*rows, replace(rows[0], id="u", answer="?", label=None)])
     assert found["warnings"] == ["ports: 0% of the labelled samples are FAIL"]
     assert cell(found, "ports")["figures"] == {}
-    assert html_page(found) and markdown(found)
+    assert html_page(found)
     assert sum(row["none"] for row in found["classes"]) == 1
 
 
@@ -373,13 +373,13 @@ def test_a_build_fails_over_a_limit_and_loses_nothing(tmp_path: Path, tales: lis
     ) as raised:
         build(config)
     text = str(raised.value)
-    assert "data/unfinished-build/audit.md" in text and "2 more such figures" in text
+    assert "data/unfinished-build/audit.html" in text and "2 more such figures" in text
     assert "'edits: 0'" in text and "omit source 'tales'" in text and "'audit: warn'" in text
     assert {path: path.read_bytes() for path in finished} == finished
     folder = tmp_path / "data/unfinished-build"
     assert not (folder / "manifest.json").exists()
     assert len(list(read_samples(folder / "samples.jsonl"))) == 160
-    assert "length 1.00 (limit 0.55)" in (folder / "audit.md").read_text()
+    assert "length 1.00 (limit 0.55)" in (folder / "audit.html").read_text()
     assert "1.00 !!" in (folder / "audit.html").read_text()
     assert json.loads((folder / "audit.json").read_text())["over"]
 
@@ -422,10 +422,6 @@ def test_data_is_text_on_every_page() -> None:
     assert not re.search(r"<(script|a|img|iframe|link)\b|<[^>]* (on\w+|href|src)=", page)
     assert not re.search(r"url\(|https?:|@import", page)
     assert EVIL in html.unescape(re.sub("<[^>]*>", "", page))
-    lines = markdown(found).splitlines()
-    assert not [line for line in lines if "<script" in line or line.startswith("# heading")]
-    bars = [(len(re.findall(r"(?<!\\)\|", line)), "alert" in line) for line in lines if line.startswith("| ")]
-    assert {count for count, evil in bars if evil} <= {count for count, evil in bars if not evil}
 
 
 # --- Folders ------------------------------------------------------------------------------------------------
@@ -444,36 +440,17 @@ def built(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_tokens_against_a_context(built: Path, model_folder) -> None:
-    model = model_folder("chatml")
-    found = audit_folder(built, model=str(model))["tokens"]
-    (file,) = found["files"]
-    assert (found["context"], file["file"], file["rows"], file["over"]) == (4096, "sft/train.jsonl", 80, 0)
-    assert 100 < file["p5"] <= file["median"] <= file["most"]
-    config = json.loads((model / "config.json").read_text())
-    short = built / "short"
-    for path in model.iterdir():
-        if path.suffix in (".json", ".jinja"):
-            (short / path.name).parent.mkdir(exist_ok=True)
-            (short / path.name).write_bytes(path.read_bytes())
-    write_json(short / "config.json", {**config, "max_position_embeddings": 64})
-    cut = audit_folder(built, model=str(short))
-    assert cut["tokens"]["files"][0]["over"] == 80
-    assert any("80 of 80 rows are longer" in text for text in cut["warnings"])
-
-
 def test_the_command(built: Path) -> None:
     done = CliRunner().invoke(app, ["audit", str(built)])
     assert done.exit_code == 0, done.output
-    assert {path.name for path in built.glob("audit.*")} == {"audit.md", "audit.html", "audit.json"}
+    assert {path.name for path in built.glob("audit.*")} == {"audit.html", "audit.json"}
     found = json.loads((built / "audit.json").read_text())
-    assert (found["samples"], found["tokens"], found["leaks"]["dropped"]) == (80, None, 3)
-    assert "not on this machine: fib" in (built / "audit.md").read_text()
+    assert (found["samples"], found["leaks"]["dropped"]) == (80, 3)
     assert "Not on this machine: fib" in (built / "audit.html").read_text()
     write_json(built / "manifest.json", {})
-    done = CliRunner().invoke(app, ["audit", str(built), "--out", str(built / "only.md"), "--no-html"])
-    assert {path.name for path in built.glob("only.*")} == {"only.md", "only.json"}
-    assert "leak gate was not run" in (built / "only.md").read_text()
+    done = CliRunner().invoke(app, ["audit", str(built), "--out", str(built / "other.html")])
+    assert {path.name for path in built.glob("other.*")} == {"other.html", "other.json"}
+    assert "leak gate was not run" in (built / "other.html").read_text()
 
 
 def test_a_wrong_folder_is_refused(built: Path) -> None:

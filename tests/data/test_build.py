@@ -24,7 +24,7 @@ from tests.calling import call
 from tests.tiny_data import labelled_recipe
 
 Row = dict[str, Any]
-AUDIT = ("audit.md", "audit.html", "audit.json")
+AUDIT = ("audit.html", "audit.json")
 
 SMALL: Row = {
     "sources": [{"kind": "starter", "limit": 90}],
@@ -126,7 +126,7 @@ def test_documents_that_the_users_groups_put_into_two_splits_are_told(tmp_path: 
 
 
 def test_no_twin_borrows_from_a_held_out_document(tmp_path: Path) -> None:
-    shares = {"edits": 0.0, "additions": 1.0, "near_misses": 1.0, "document_edits": 1.0, "long_answers": 1.0}
+    shares = {"edits": 0.0, "additions": 1.0, "document_edits": 1.0, "long_answers": 1.0}
     source = {"kind": "starter", "tasks": ["qa"], "languages": ["en"], "limit": 400}
     recipe = {"sources": [source], "output": str(tmp_path), "audit": "off", "preferences": {"pairs": 0}}
     build(DataConfig.model_validate({**recipe, **shares, "splits": {"validation": 0.3, "test": 0.2}}))
@@ -363,7 +363,7 @@ def test_no_memory_of_an_earlier_build(tmp_path: Path) -> None:
     """A folder that was built into before holds the same as a new one, and no file that its recipe lacks."""
     file = write(tmp_path / "mine.jsonl", LABELLED)
     build(mine(tmp_path / "data", file, bianbench=["en"]))
-    assert (tmp_path / "data/bianbench").is_dir() and (tmp_path / "data/audit.md").exists()
+    assert (tmp_path / "data/bianbench").is_dir() and (tmp_path / "data/audit.html").exists()
     source = {"kind": "file", "path": str(file), "limit": 16}
     for name in ("data", "new"):
         build(mine(tmp_path / name, sources=[source], audit="off"))
@@ -420,34 +420,6 @@ def test_a_smaller_set_of_known_make_up(tmp_path: Path) -> None:
     assert manifest["mix"]["kinds"]["labelled"] == {"there": 36, "samples": 16, "share": 1.0, "asked": 0.5}
     assert manifest["mix"]["notes"] == ["edit: 0.0% instead of 50.0%, of 0 samples"]
     assert "| labelled | 36 | 16 | 100.0% | 50.0% |" in (tmp_path / "data/card.md").read_text()
-
-
-# --- The base model's own mistakes --------------------------------------------------------------------------
-
-
-def test_a_base_model_is_asked_once_a_mode(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from judge.types import Verdict
-
-    loaded = []
-
-    class AlwaysPass:
-        def iter_check(self, samples: list[Sample]) -> list[Verdict]:
-            return [Verdict(Label.PASS, raw="PASS") for _ in samples]
-
-    def load(model: str, **settings: Any) -> AlwaysPass:
-        loaded.append((model, settings["mode"]))
-        return AlwaysPass()
-
-    monkeypatch.setattr("data_pipeline.build.write.load_judge", load)
-    preferences = {"pairs": 8, "reason_share": 0.0, "model": "base"}
-    file = write(tmp_path / "mine.jsonl", LABELLED)
-    build(mine(tmp_path / "data", file, preferences=preferences))
-    assert loaded == [("base", "verdict")]
-    counts = Counter(
-        (row["meta"]["label"], row["meta"]["rejected_from"])
-        for row in rows(tmp_path / "data/dpo/train.jsonl")
-    )
-    assert counts == {("PASS", "composed"): 4, ("FAIL", "model"): 4}
 
 
 # --- The command --------------------------------------------------------------------------------------------

@@ -36,7 +36,7 @@ def run(
 ) -> list[Counterfactual | Rejected]:
     """Both stages, with the first stage's answers before the second's."""
     script = iter(answers)
-    return list(counterfactuals(scripted(script, ahead=99), seeds or [SEED], "news", length))
+    return list(counterfactuals(scripted(script, ahead=99), seeds or [SEED], length))
 
 
 def test_a_seed_gives_a_faithful_and_a_hallucinated_sample() -> None:
@@ -168,6 +168,6 @@ def test_the_order_is_kept_past_those_that_fail() -> None:
     seeds = [Sample(f"q{n}", "", "Paris", SEED.question) for n in range(6)]
     first = iter([REFUSED, EVIDENCE, REFUSED, REFUSED, EVIDENCE, REFUSED])
     script = scripted(lambda text: DOCUMENT if "<evidence>" in text else next(first), ahead=2)
-    found = list(counterfactuals(script, seeds, "news", 20))
+    found = list(counterfactuals(script, seeds, 20))
     names = [item.faithful.id if isinstance(item, Counterfactual) else item.reason for item in found]
     assert names == ["refused", "q1-counterfactual", "refused", "refused", "q4-counterfactual", "refused"]

@@ -1,12 +1,11 @@
 """Recipes of data sets: what they name is known and fits together, and what does not is one clear error."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from data_pipeline.config import DataConfig
-from data_pipeline.teachers.config import ORIGINS, TeacherConfig
+from data_pipeline.teachers.config import ORIGINS
 from judge.configs import load_config
 from judge.errors import InputError
 
@@ -26,7 +25,7 @@ def load(text: str, folder: Path) -> DataConfig:
 
 def test_a_recipe_with_every_use_of_teachers(tmp_path: Path) -> None:
     config = load(
-        f"{TEACHERS}perturber: gpt\nparaphrase_check: small\n"
+        f"{TEACHERS}perturber: gpt\n"
         "reasoning: {way: ensemble, teachers: [gpt, rules, small]}\ncounterfactuals: {teacher: small}",
         tmp_path,
     )
@@ -39,7 +38,7 @@ def test_a_recipe_with_every_use_of_teachers(tmp_path: Path) -> None:
 WRONG = [
     ("edit: 1", r"unknown key 'edit'; did you mean 'edits'"),
     ("edit_types: [numbr]", r"unknown edit type 'numbr'; did you mean 'number'"),
-    ("preferences: {candidates: 3}", r"'preferences.candidates': is gone: omit it; the model judges 128"),
+    ("preferences: {model: m}", r"'preferences.model': is gone: omit it; rejected judgements are composed"),
     ("leaks: {benchmarks: [fib]}", r"'leaks.benchmarks': is gone: omit it; the gate compares"),
     ("splits: {test: 1.5}", r"'splits.test'"),
     ("calls: {money: -1}", r"'calls.money'"),
@@ -73,7 +72,6 @@ SOURCES = [
 ]
 USES = [
     ("perturber: smal", UNKNOWN),
-    ("perturber: gpt\nparaphrase_check: smal", UNKNOWN),
     ("reasoning: {way: ensemble, teachers: [rules, smal]}", UNKNOWN),
     ("counterfactuals: {teacher: smal}", UNKNOWN),
     ("reasoning: {way: known_label, teachers: [rules]}", "way known_label needs a chat model"),
@@ -83,21 +81,17 @@ USES = [
     ("perturber: gpt\nfrom_document: 0.1", "from_document is for perturber rules"),
     ("reasoning: {way: ensemble, teachers: [gpt, rules, gpt]}", "a teacher is named twice"),
     ("reasoning: {way: ensemble, teachers: []}", r"'reasoning.teachers'"),
-    ("paraphrase_check: gpt", "paraphrase_check needs two chat models"),
-    ("perturber: gpt\nparaphrase_check: rules", "paraphrase_check needs two chat models"),
     ("counterfactuals: {teacher: rules}", "counterfactuals need a chat model"),
 ]
 WRONG_TEACHERS = [
     ("{name: a, kind: openai}", "kind openai needs endpoint"),
-    ("{name: a, kind: openai, endpoint: {model: m}, engine: vllm}", "kind openai takes no engine"),
-    ("{name: a, kind: local, model: m, engine: vlm}", "engine"),
+    ("{name: a, kind: local, model: m, engine: vllm}", "unknown key 'engine'"),
     ("{name: a, kind: local}", "kind local needs model"),
     ("{name: a, kind: local, model: m, endpoint: {model: m}}", "kind local takes no endpoint"),
     ("{name: a, kind: openai, endpoint: {}}", "endpoint.model.*is missing"),
     ("{name: a, kind: openai, endpoint: {model: m, base_url: here}}", "an address such as"),
     ("{name: a, kind: openai, endpoint: {model: m, api_key: secret}}", "unknown key 'api_key'"),
-    ("{name: a, kind: local, model: m, temperature: 1, top_p: 0}", "top_p"),
-    ("{name: a, kind: local, model: m, top_k: 5}", "are for sampling; give a temperature"),
+    ("{name: a, kind: local, model: m, temperature: 1, top_p: 0.9}", "unknown key 'top_p'"),
     ("{name: small, kind: local, model: m}, {name: small, kind: local, model: n}", "have the same name"),
     *(
         (f"{{name: {name}, kind: local, model: m}}", f"the name '{name}' has a meaning of its own")
@@ -119,14 +113,3 @@ def test_wrong_recipes(text: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=message) as caught:
         load(text, tmp_path)
     assert "secret" not in str(caught.value)
-
-
-def test_the_manifest_says_how_a_teacher_is_sampled() -> None:
-    def sampling(**settings: Any) -> dict[str, Any]:
-        return TeacherConfig.model_validate({"name": "a", **settings}).sampling()
-
-    local, server = {"kind": "local", "model": "m"}, {"kind": "openai", "endpoint": {"model": "m"}}
-    assert sampling(**local) == sampling(**server) == {"temperature": 0.0}
-    assert sampling(**local, temperature=0.8) == {"temperature": 0.8, "top_p": 1.0, "top_k": 0}
-    assert sampling(**server, temperature=0.8, top_p=0.7)["top_k"] == "the server's own"
-    assert sampling(**server, temperature=0.8, top_k=0)["top_k"] == 0

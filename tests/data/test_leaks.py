@@ -1,11 +1,9 @@
 """What the leak gate finds, what it leaves alone, and what goes with what it drops."""
 
 import json
-import pickle
 import random
 from dataclasses import replace
 from pathlib import Path
-from unittest.mock import patch
 
 import pytest
 from hypothesis import given
@@ -14,7 +12,7 @@ from hypothesis import strategies as st
 from benchmarks.leak_recall import figures, planted, synthetic
 from data_pipeline.build.pipeline import build
 from data_pipeline.config import LeaksConfig
-from data_pipeline.leaks import BENCHMARKS, BenchmarkIndex, IndexBuilder, Kind, available, kept
+from data_pipeline.leaks import BENCHMARKS, BenchmarkIndex, Kind, available
 from data_pipeline.leaks.gate import LeakGate, leaks_in
 from data_pipeline.leaks.shingles import fingerprint, shingles, shingles_of, words
 from data_pipeline.sources.starter import load_starter
@@ -275,57 +273,6 @@ def test_a_build_stops_that_loses_most_of_a_source(tmp_path: Path) -> None:
     assert "leak gate: mine: 12 of 40 dropped (30.0%)" in said
     assert "| mine | 40 | 12 | 30.0% |" in (tmp_path / "data/card.md").read_text()
     assert len((tmp_path / "data/leaks.jsonl").read_text().splitlines()) == 12 and not listed.exists()
-
-
-def test_an_index_comes_back_from_its_file(index: BenchmarkIndex, tmp_path: Path) -> None:
-    index.save(tmp_path / "index.npz")
-    for copy in (BenchmarkIndex.load(tmp_path / "index.npz"), pickle.loads(pickle.dumps(index))):
-        assert copy.benchmarks == index.benchmarks
-        for document in (BRIDGE, BRIDGE.replace("Ada", "Ida"), LAKE[:40], "Nothing."):
-            sample = Sample("s", document, ANSWER, QUESTION)
-            assert copy.check(sample) == index.check(sample)
-    assert [path.name for path in tmp_path.iterdir()] == ["index.npz"]
-
-
-def test_a_wrong_index_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "index.npz"
-    with pytest.raises(InputError, match="no such file"):
-        BenchmarkIndex.load(path)
-    path.write_bytes(b"nothing of the kind")
-    with pytest.raises(InputError, match="is not an index"):
-        BenchmarkIndex.load(path)
-
-
-def test_indexes_are_kept_until_a_benchmark_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    config = LeaksConfig(data_dir=str(tmp_path / "data"))
-    folder = tmp_path / "data/halueval"
-    folder.mkdir(parents=True)
-    fields = ("knowledge", "right_answer", "hallucinated_answer", "question")
-
-    def release(*documents: str) -> None:
-        rows = (dict(zip(fields, (text, ANSWER, "Nobody", QUESTION), strict=True)) for text in documents)
-        (folder / "qa_data.json").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-
-    def leaks(builds: int) -> list[Kind | None]:
-        """Of both documents, and that the indexes were built so often."""
-        with patch.object(IndexBuilder, "index", autospec=True, side_effect=IndexBuilder.index) as index:
-            gate = LeakGate(config)
-        assert index.call_count == builds * 4  # one for each shared set, one for all others
-        assert "fib" in gate.absent and "halueval" not in gate.absent
-        found = (gate.check(Sample("s", text, "Nobody knows.", "Why?")) for text in (BRIDGE, LAKE))
-        return [leak and leak.kind for leak in found]
-
-    release(BRIDGE)
-    assert leaks(builds=1) == [Kind.OTHER_QUESTION, None]
-    assert not (tmp_path / "cache").exists()  # so few rows are not worth it
-    monkeypatch.setattr(kept, "WORTH", 1)
-    assert leaks(builds=1) == leaks(builds=0) == [Kind.OTHER_QUESTION, None]
-    (whole,) = tmp_path.glob("cache/*/leak-indexes/*")
-    (whole / "all.npz").write_bytes(b"broken")
-    assert leaks(builds=1) == leaks(builds=0) == [Kind.OTHER_QUESTION, None]
-    release(BRIDGE, LAKE)
-    assert leaks(builds=1) == leaks(builds=0) == [Kind.OTHER_QUESTION] * 2
 
 
 @given(st.lists(st.text("ab\u00e9\u6e56\u4e91\u5dde \u201d_", max_size=30), max_size=8))

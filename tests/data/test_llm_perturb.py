@@ -1,4 +1,4 @@
-"""Perturbation by a chat model: what the rules let through, what they refuse and why; the second teacher."""
+"""Perturbation by a chat model: what the rules let through, what they refuse and why."""
 
 import pytest
 from hypothesis import given
@@ -35,7 +35,7 @@ CLEAN: list[tuple[Language, str, str, str, str, str]] = [
     ("en", "No.", "Yes.", "negation", "No", "Yes"),
     ("zh", "他一生制琴约620把。", "他一生制琴约480把。", "number", "620", "480"),
     ("zh", "他没有使用机器。", "他使用了机器。", "negation", "他没有", "他"),
-    ("zh", "价格低于620元。", "价格高于620元。", "comparative", "低", "高"),
+    ("zh", "价格低于620元。", "价格高于620元。", "other", "低", "高"),
 ]  # fmt: skip
 REFUSED_ANSWERS: list[tuple[str, Language, str, str]] = [
     ("empty", "en", "It is old.", "..."),
@@ -114,28 +114,6 @@ def test_replies_come_in_order_and_failures_are_reasons() -> None:
     reasons = [item.reason if isinstance(item, Rejected) else item.inserted for item in found]
     assert reasons == ["1913", "refused", "same", "invalid", "invalid", "1948"]
     assert [item.from_document for item in found if isinstance(item, Edit)] == [False, True]
-
-
-def test_the_second_teacher_is_asked_of_what_the_rules_let_through() -> None:
-    answers = [
-        {"new_answer": f"It {verb} in 1931.", "change_made": "the verb"}
-        for verb in ("began", "closed", "opened", "sank", "burned")
-    ]
-    seen: list[str] = []
-
-    def check(text: str) -> object:
-        seen.append(text)
-        if "began" in text:
-            return {"difference": "none", "same_meaning": True}
-        if "sank" in text:
-            return REFUSED
-        return {"difference": "opposite", "same_meaning": "no" if "burned" in text else False}
-
-    found = list(perturb_with(scripted(answers), [gold("It opened in 1931.")] * 5, scripted(check)))
-    assert [item.reason if isinstance(item, Rejected) else item.inserted for item in found] == [
-        "paraphrase by the second teacher", "closed", "same", "unchecked: refused", "unchecked: invalid",
-    ]  # fmt: skip
-    assert len(seen) == 4
 
 
 def test_the_rules_own_edits_are_clean_and_of_their_type() -> None:

@@ -8,11 +8,8 @@ from typing import Any
 
 import pytest
 
-from data_pipeline.config import DataConfig
-from data_pipeline.labels.recipe_teachers import Teachers
 from data_pipeline.teachers.local import CHUNK, LocalClient
 from judge.backends.base import Decoding, Generation
-from judge.backends.vllm_engine import VLLMSettings
 from judge.remote.cache import CallCache
 from judge.remote.chat import ChatRequest, Reply
 from judge.types import Message
@@ -45,23 +42,6 @@ class Scripted:
     @property
     def asked(self) -> list[str]:
         return [text for batch in self.batches for text in batch["texts"]]
-
-
-class Guided(Scripted):
-    """A backend that holds replies to a schema and samples each by itself, as vLLM does."""
-
-    dtype = "float32"
-
-    def __init__(self, *given: Any, **settings: Any):
-        super().__init__(str)
-        self.given = (given, settings)
-
-    def generate(self, conversations: Sequence[Sequence[Message]], decoding: Decoding) -> list[Generation]:
-        found = super().generate(conversations, decoding)
-        if decoding.guide is None:
-            return found
-        name = next(iter(decoding.guide["properties"]))
-        return [Generation(json.dumps({name: one.text}), False, 1) for one in found]
 
 
 def request(text: str, **settings: Any) -> ChatRequest:
@@ -209,59 +189,3 @@ def test_a_real_backend(tiny_backend: Callable[..., Any], cache: CallCache) -> N
     assert texts[0] == texts[1] == texts[2]
     assert all(reply.cached for reply in again) and not any(reply.cached for reply in first)
     assert json.loads(json.dumps(first[0].raw)) == first[0].raw
-
-
-# --- On an engine that holds replies to a schema ------------------------------------------------------------
-
-
-def test_requests_that_are_decoded_alike_share_a_batch() -> None:
-    backend = Guided()
-    warm = {"temperature": 0.7, "seed": 3}
-    asked = [
-        request("a", schema=SCHEMA, **warm),
-        request("b", schema=SCHEMA),
-        request("c", schema=SCHEMA, **warm),
-        request("d", schema=OTHER, **warm),
-        request("e", schema=SCHEMA, temperature=0.7, seed=4),
-        request("f"),
-        request("g", schema=SCHEMA),
-    ]
-    replies = list(LocalClient(backend, "m", guided=True).run(asked))
-    assert [reply.parsed for reply in replies] == [
-        {"a": "a"}, {"a": "b"}, {"a": "c"}, {"b": "d"}, {"a": "e"}, None, {"a": "g"}
-    ]  # fmt: skip
-    found = [(b["texts"], b["guide"], b["temperature"], b["seed"]) for b in backend.batches]
-    assert sorted(found, key=str) == sorted(
-        [
-            (["a", "c"], SCHEMA, 0.7, 3),
-            (["b", "g"], SCHEMA, 0.0, 0),
-            (["d"], OTHER, 0.7, 3),
-            (["e"], SCHEMA, 0.7, 4),
-            (["f"], None, 0.0, 0),
-        ],
-        key=str,
-    )
-
-
-@pytest.mark.parametrize("teachers", [1, 2])
-def test_a_teacher_on_vllm(teachers: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[Guided] = []
-    monkeypatch.setattr(
-        "judge.backends.vllm.VLLMBackend", lambda *a, **s: made.append(Guided(*a, **s)) or made[-1]
-    )
-    names = ["first", "second"][:teachers]
-    values = {
-        "output": "out",
-        "sources": [{"kind": "starter"}],
-        "calls": {"cache": str(tmp_path / "calls.sqlite")},
-        "teachers": [{"name": name, "kind": "local", "model": "m", "engine": "vllm"} for name in names],
-    }
-    config = DataConfig.model_validate(values)
-    with Teachers(config) as room:
-        client = room._runner(config.teachers[0])
-        [reply] = client([request("a", schema=SCHEMA)])
-        assert reply.parsed == {"a": "a"} and not reply.cached
-        [again] = client([request("a", schema=SCHEMA)])
-        assert again.cached
-    [backend] = made
-    assert backend.given == (("m",), {"precision": "auto", "settings": VLLMSettings(sharing=teachers)})

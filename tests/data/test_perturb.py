@@ -36,21 +36,6 @@ PLACES = (
     "its fish is sold in Denmark. The Treaty of Larn covers fish. Whaling came to an end with the Treaty of Ovel."
 )
 
-TRIAL = (
-    "We followed 412 adults with gout at two clinics. Relapse was higher in patients with diabetes than in patients without diabetes. "
-    "Coffee intake was associated with fewer attacks. A lower dose may reduce swelling of the knee. "
-    "Most patients kept the diet for at least 30 weeks. Pain fell in 41% and 58% of patients after 2 and 6 weeks, respectively."
-)
-CLUB = (
-    "The Tarrow Rovers play at Kessel Park. Mira Holst succeeded Jon Abel in 1931. Jon Abel said that the mayor Mira Holst was kind. "
-    "The club moved from Tarrow to Kessel Bay. The bakery opened on 3 May; the mill flooded on 9 June. "
-    "The outdoor pool holds 300 swimmers, and the indoor pool holds 40 swimmers."
-)
-LAKES = (
-    "Lake Orr | has to its north | Lake Pell\nIda Brenn | birthPlace | Tarrow\nIda Brenn | deathPlace | Kessel\n"
-    "Lake Orr | area | 12\nLake Orr | inflow | River Ost"
-)
-
 # edit type, language, document, question, gold answer, the answers that may come out
 GOLDEN: list[tuple[str, Language, str, str, str, set[str]]] = [
     ("number", "en", BRIDGE, "How many workers came?", "In the end 380 workers came.",
@@ -85,10 +70,6 @@ GOLDEN: list[tuple[str, Language, str, str, str, set[str]]] = [
      {"No, it is shorter than the old one."}),
     ("comparative", "en", BRIDGE, "Did the costs increase?", "Yes. They increased by far.",
      {"No. They decreased by far."}),
-    ("role", "en", TRIAL, "", "Relapse was higher in patients with diabetes than in patients without diabetes.",
-     {"Relapse was higher in patients without diabetes than in patients with diabetes."}),
-    ("role", "en", CLUB, "", "The indoor pool is cheaper than the outdoor pool.", {"The outdoor pool is cheaper than the indoor pool."}),
-    ("attribution", "en", LAKES, "", "Ida Brenn was born in Tarrow and died in Kessel.", {"Ida Brenn was born in Kessel and died in Tarrow."}),
 ]  # fmt: skip
 
 
@@ -110,7 +91,7 @@ def test_golden(
         ("comparative", "en", "The North Shore Hotel kept its name."),
         ("comparative", "en", "At first nobody knew it, not even last year."),
         ("comparative", "en", "The road was named after a mayor."),
-        ("comparative", "zh", "他去过东京和南京。"), ("negation", "en", "There is a bridge."),
+        ("negation", "en", "There is a bridge."),
         ("negation", "en", "The bridge was closed for 12 weeks."),
         ("negation", "en", "The wood was not stolen, but bought."),
         ("negation", "en", "Abel never saw it open again."),
@@ -240,12 +221,6 @@ def test_names_are_of_the_kind_that_something_shows(document: str, name: str, fo
 @pytest.mark.parametrize(
     ("kind", "document", "question", "answer"),
     [
-        ("role", CLUB, "", "Mira Holst met Jon Abel in 1931."),
-        ("role", CLUB, "", "Mira Holst and Jon Abel succeeded in 1931."),
-        ("role", CLUB, "", "The club has more than 40 swimmers."),
-        ("role", TRIAL, "", "Relapse was no higher in adults than it was before."),
-        ("attribution", LAKES, "", "Tarrow and Kessel are places in the life of Ida Brenn."),
-        ("attribution", CLUB, "", "Of the 300 swimmers of the club, in the end only 40 swimmers came."),
         ("entity", "Jon Abel took Remdesivir.", "Who took it?", "Jon Abel"),
         ("entity", "She left Norway for Lisbon.", "Which country did she leave?", "Norway"),
         ("entity", "Peter Sand sold his boat. Later Mary Holst came.", "", "Peter Sand sold his boat."),
@@ -323,7 +298,7 @@ def test_word_tables_are_clean() -> None:
         entries = words(path.stem)
         assert path.read_text(encoding="utf-8").startswith("# ")
         assert entries and len(set(entries)) == len(entries), path.name
-    assert pairs("irregular_verbs_en")[0] == ("begin", "began")
+    assert pairs("rewordings_en")[0] == ("a total of", "altogether")
 
 
 PIECES = ("not ", "never ", "Yes, ", "No, ", "more than ", "12%", "$3.5 million ", "没有", "是的，")
@@ -375,4 +350,4 @@ def test_real_sentences(
     assert len(made) >= share * len(golds)
     assert sum(edit.from_document for _, edit in made) >= from_document * len(made)
     assert abs(sum(len(edit.answer) - len(item.answer) for item, edit in made)) <= 3 * len(made)
-    assert len({edit.edit_type for _, edit in made}) >= 4
+    assert len({edit.edit_type for _, edit in made}) >= (4 if language == "en" else 3)

@@ -38,9 +38,6 @@ def outcomes(kind: str, answer: str, document: str, question: str = "") -> set[s
         ("date", "他于1961年进入公司。", LAKE, "", {"他于1948年进入公司。"}),
         ("entity", "师兄是贺松涛。", LAKE, "谁是师兄?", {"师兄是林嘉禾。"}),
         ("entity", "林嘉禾", LAKE, "谁在2009年退休?", {"贺松涛"}),
-        ("comparative", "销量上升到480把。", LAKE, "", {"销量下降到480把。"}),
-        ("comparative", "价格低于620元。", LAKE, "", {"价格高于620元。"}),
-        ("comparative", "博物馆在湖的北岸。", LAKE, "", {"博物馆在湖的南岸。"}),
     ],
 )
 def test_golden(kind: str, answer: str, document: str, question: str, expected: set[str]) -> None:
@@ -50,9 +47,7 @@ def test_golden(kind: str, answer: str, document: str, question: str, expected: 
 @pytest.mark.parametrize(
     ("kind", "answer"),
     [
-        ("comparative", "他去过西班牙和东京。"), ("comparative", "最高法院作出判决。"),
-        ("comparative", "因漏水增加了3元。"), ("comparative", "乙组花费1,900元，低于甲组的3,250元。"),
-        ("comparative", "从北往南走。"), ("number", "他与贺松涛两人合作。"),
+        ("comparative", "价格低于620元。"), ("number", "他与贺松涛两人合作。"),
         ("number", "这十分普遍。"), ("number", "本州、四国及九州。"), ("number", "那是第二次世界大战。"),
     ],
 )  # fmt: skip
@@ -98,7 +93,6 @@ def test_what_the_document_does_not_hold_is_not_changed() -> None:
 
 def test_what_the_question_names_is_not_changed() -> None:
     assert outcomes("date", "他于1961年进入公司。", LAKE, "1961年谁进入公司？") == {None}
-    assert outcomes("comparative", "高于60厘米。", "高于60厘米要登记。", "高于多少厘米？") == {None}
 
 
 def test_a_name_that_answers_too_or_is_listed_is_not_put_in() -> None:
@@ -123,8 +117,6 @@ def test_traditional_characters_stay_traditional() -> None:
     assert outcomes("date", "1873年", FAR, "何時抵達廈門？") == {"1881年"}
     for new in outcomes("entity", "《閩海行記》", FAR, ""):
         assert new is None or plain(new) != new
-    turned = EDITS["comparative"]("銷量增加到480冊。", "銷量增加到480冊，為數不多。", "", "zh", Random(0))
-    assert turned is not None and turned.answer == "銷量減少到480冊。"
 
 
 def test_places_in_plain_form_are_places_of_the_text() -> None:

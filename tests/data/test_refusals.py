@@ -1,16 +1,13 @@
 """Refusals: the same words, true of one document and false of the other."""
 
 import random
-from dataclasses import replace
 
 import pytest
 
 from data_pipeline.pairs.contrast import pairs
 from data_pipeline.pairs.documents.supporting import parts_of
-from data_pipeline.pairs.half_refusal import half_refusal
 from data_pipeline.pairs.question_clause import question_clause
 from data_pipeline.pairs.refusal import BARE, WORDINGS, refuse, wording
-from data_pipeline.teachers.reasoning.claims import errors_of
 from judge.types import Label, Language, Sample
 
 BRIDGE = (
@@ -88,35 +85,3 @@ def test_many_wordings(language: Language, question: str) -> None:
     assert clause is not None
     named = {text.format(clause) for text in WORDINGS[language]}
     assert len(named) >= 10 and found == named | {text.format(question) for text in BARE[language]}
-
-
-# --- Half refusals ------------------------------------------------------------------------------------------
-
-OPENED = gold("1931", "When was the bridge opened?", BRIDGE.replace("in 1931", "and opened in 1931"))
-MONTHS = replace(OPENED, id="m", answer="27 months", question="How long was the work on the bridge?")
-
-
-def test_one_of_two_questions_is_answered_and_the_other_refused() -> None:
-    first = replace(OPENED, answer="the river", question="What does the Tarn Bridge span?")
-    for seed in range(8):
-        [contrast] = half_refusal(first, [OPENED], seed)
-        right, wrong = pairs(first, "refusal", [contrast])
-        assert right.answer == wrong.answer and (right.label, wrong.label) == (Label.PASS, Label.FAIL)
-        assert right.question == "What does the Tarn Bridge span? When was the bridge opened?"
-        assert "The Tarn Bridge spans the river" in right.answer
-        assert "1931" not in right.document_text and "1931" in wrong.document_text
-        assert "The Tarn Bridge spans the river" in right.document_text
-        [error] = wrong.meta["errors"]
-        said = wrong.answer[error["start"] : error["end"]]
-        assert said == error["inserted"] and "when the bridge was opened" in said
-        found = [item for item in errors_of(wrong) if item.refusal]
-        assert [(item.start, item.end, item.there) for item in found] == [
-            (error["start"], error["end"], "1931")
-        ]
-
-
-def test_what_the_answer_says_is_not_refused_and_stays_in_the_document() -> None:
-    assert list(half_refusal(OPENED, [OPENED], 0)) == []
-    assert list(half_refusal(replace(OPENED, question=""), [MONTHS], 0)) == []
-    designed = replace(OPENED, answer="Ada Holst", question="Who designed the bridge?")
-    assert list(half_refusal(designed, [OPENED], 0)) == []  # one sentence supports both

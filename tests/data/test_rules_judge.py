@@ -49,7 +49,6 @@ CASES: list[tuple[str, Language, str, list[str]]] = [
         "opposite", "en", "Tolls rose after the war.",
         ["Tolls rose before the war", '"after" instead of "before"'],
     ),
-    ("opposite", "zh", "售价高于300元。", ["售价低于300元", "把“低于”说成了“高于”"]),
     (
         "polarity", "en", "In 1948 the bridge was not closed for 12 weeks.",
         ["closed for 12 weeks", "denies this"],

@@ -16,7 +16,6 @@ from data_pipeline.teachers.prompts import (
     expansion_prompt,
     judgement_prompt,
     known_label_prompt,
-    paraphrase_prompt,
     perturbation_prompt,
 )
 from data_pipeline.teachers.prompts.base import TAGS
@@ -24,19 +23,18 @@ from judge.prompting.prompts import BuiltinPrompt
 from judge.types import LANGUAGES, Label, Language, Sample, Task
 
 # A wanted change of a prompt raises PROMPTS_VERSION and is pinned here anew.
-PINNED = {"teacher_prompts_version": "3", "teacher_prompts_hash": "88847c4b271e539e"}
+PINNED = {"teacher_prompts_version": "4", "teacher_prompts_hash": "805a2175e4377d97"}
 SAMPLE = Sample("s", "The bridge is 640 m long.", "It is 640 m long.", "How long is it?")
 PROMPTS: dict[str, tuple[Callable[[Sample], Prompted], tuple[str, ...]]] = {
     "perturbation": (perturbation_prompt, ("document", "question", "answer")),
     "judgement": (judgement_prompt, ("document", "question", "answer")),
-    "paraphrase": (lambda s: paraphrase_prompt(s, s.answer), ("question", "answer", "other_answer")),
     "known PASS": (lambda s: known_label_prompt(s, Label.PASS), ("document", "question", "answer")),
     "known FAIL": (
         lambda s: known_label_prompt(s, Label.FAIL, s.document_text, s.document_text),
         ("document", "question", "answer", "change", "gold_answer"),
     ),
     "evidence": (evidence_prompt, ("question", "true_answer")),
-    "expansion": (lambda s: expansion_prompt(s.document_text, s.language, "news", 150), ("evidence",)),
+    "expansion": (lambda s: expansion_prompt(s.document_text, s.language, 150), ("evidence",)),
 }
 # Pieces that, put together, come close to tags and control tokens.
 PIECES = ["<", ">", "/", " ", "\n", "document", "EVIDENCE", *(f"<{tag}>" for tag in TAGS), "</answer>"]

@@ -94,7 +94,7 @@ def test_a_client_is_asked_with_the_sampling_that_is_wanted() -> None:
             asked.append(request)
             yield replied({"REASONING": "so", "SCORE": "PASS"}, request.schema)
 
-    teacher = LLMTeacher("t", asking(run, temperature=0.8, top_p=0.7, max_tokens=99, seed=4))
+    teacher = LLMTeacher("t", asking(run, temperature=0.8, max_tokens=99, seed=4))
     assert [item.label for item in teacher.judge([SAMPLE, CHINESE, SAMPLE])] == [Label.PASS, None, Label.PASS]
     assert [request.messages for request in asked[:2]] == [
         judgement_prompt(SAMPLE).messages,
@@ -103,8 +103,8 @@ def test_a_client_is_asked_with_the_sampling_that_is_wanted() -> None:
     assert all((r.temperature, r.max_tokens, r.seed) == (0.8, 99, 4) for r in asked)
     assert asked[0].schema == judgement_prompt(SAMPLE).schema
     sent = json.loads(asked[0].body("model"))
-    assert sent["top_p"] == 0.7 and "top_k" not in sent
-    list(asking(run, top_p=0.7, top_k=5)([judgement_prompt(SAMPLE)]))  # greedy: no field of the sampling
+    assert sent["top_p"] == 1.0 and "top_k" not in sent
+    list(asking(run)([judgement_prompt(SAMPLE)]))  # greedy: no field of the sampling
     assert not {"top_p", "top_k"} & json.loads(asked[-1].body("model")).keys()
 
 

@@ -1,19 +1,16 @@
-"""Several processes, of this machine or of a cluster, give what one gives, in its order."""
+"""Several processes give what one gives, in its order."""
 
-import json
 import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from data_pipeline.build.engines import make_engine
 from data_pipeline.build.pipeline import build
 from data_pipeline.config import DataConfig
 from data_pipeline.sources.workers import Workers
-from judge.errors import InputError, JudgeError
+from judge.errors import JudgeError
 
 
 @pytest.fixture(scope="module")
@@ -53,44 +50,22 @@ def test_a_process_that_dies_is_told_of() -> None:
 
 
 RECIPE = {
-    "sources": [{"kind": "starter", "limit": 24}], "near_misses": 1.0, "document_edits": 1.0,
+    "sources": [{"kind": "starter", "limit": 24}], "document_edits": 1.0,
     "long_answers": 1.0, "modes": {"reason": 0.5}, "splits": {"validation": 0.2, "test": 0.0},
     "preferences": {"pairs": 6}, "audit": "warn", "output": "data",
 }  # fmt: skip
 
 
-def built(folder: Path, monkeypatch: pytest.MonkeyPatch, engine: str, workers: Any = None) -> dict[Path, Any]:
+def built(folder: Path, monkeypatch: pytest.MonkeyPatch, workers: Any = None) -> dict[Path, Any]:
     """The files of a build."""
     folder.mkdir()
     monkeypatch.chdir(folder)
-    build(DataConfig.model_validate({**RECIPE, "engine": engine}), workers=workers)
+    build(DataConfig.model_validate(RECIPE), workers=workers)
     return {path: path.read_bytes() for path in Path("data").rglob("*") if path.is_file()}
 
 
 def test_a_data_set_is_the_same_byte_for_byte(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, two: Workers
 ) -> None:
-    alone = built(tmp_path / "one", monkeypatch, "local")
-    assert alone == built(tmp_path / "two", monkeypatch, "local", two)
-
-
-def test_and_on_a_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    ray = pytest.importorskip("ray", reason="Ray is an extra")
-    monkeypatch.setattr("data_pipeline.build.engines.BATCH", 8)  # several for each worker
-    ray.init(num_cpus=2, log_to_driver=False, include_dashboard=False)
-    try:
-        found = built(tmp_path / "ray", monkeypatch, "ray")
-    finally:
-        ray.shutdown()
-    local = built(tmp_path / "local", monkeypatch, "local")
-    for files in (found, local):
-        manifest = json.loads(files.pop(Path("data/manifest.json")))
-        assert manifest["config"].pop("engine") == ("ray" if files is found else "local")
-        files[Path("data/manifest.json")] = manifest
-    assert found == local
-
-
-def test_without_ray_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(InputError, match=r"engine ray needs Ray.*pip install ray"):
-        make_engine("ray")
+    alone = built(tmp_path / "one", monkeypatch)
+    assert alone == built(tmp_path / "two", monkeypatch, two)

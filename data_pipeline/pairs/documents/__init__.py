@@ -5,6 +5,6 @@ changes the fact at every mention, ``records`` the value of a triple or a record
 passage that holds the answer's words and does not support it.
 """
 
-from data_pipeline.pairs.documents.edit import DOCUMENT_EDITS, DocumentEditor
+from data_pipeline.pairs.documents.edit import DocumentEditor
 
-__all__ = ["DOCUMENT_EDITS", "DocumentEditor"]
+__all__ = ["DocumentEditor"]

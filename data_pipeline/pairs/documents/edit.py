@@ -13,8 +13,6 @@ from data_pipeline.pairs.neighbours import Neighbours, kind_of
 from data_pipeline.text.triples import Triple, triples_of
 from judge.types import Sample
 
-DOCUMENT_EDITS = ("deletion", "document_swap", "other_passage")
-"""The edit types."""
 SWAPS_FIRST = 0.25
 """Share of gold answers for which swaps are tried first. By looking words up they are told more easily."""
 SHORTEST_PARAGRAPH = 80

@@ -1,1 +1,4 @@
-"""One module per public set: ``read`` streams its samples, ``SPLITS`` names its splits if it has several."""
+"""Public sets: ``read`` of a module streams the samples of one, ``SPLITS`` names its splits if it has any.
+
+``wrapped`` has a function for each set whose form is read elsewhere.
+"""

@@ -7,20 +7,19 @@ manifests of data sets name.
 
 import json
 
-from data_pipeline.teachers.prompts import counterfactual, known_label, paraphrase, perturbation
+from data_pipeline.teachers.prompts import counterfactual, known_label, perturbation
 from data_pipeline.teachers.prompts.base import Prompted
-from data_pipeline.teachers.prompts.counterfactual import Style, evidence_prompt, expansion_prompt
+from data_pipeline.teachers.prompts.counterfactual import evidence_prompt, expansion_prompt
 from data_pipeline.teachers.prompts.judgement import judgement_prompt
 from data_pipeline.teachers.prompts.known_label import known_label_prompt
-from data_pipeline.teachers.prompts.paraphrase import paraphrase_prompt
 from data_pipeline.teachers.prompts.perturbation import perturbation_prompt
 from judge.files import sha256_text
 
-PROMPTS_VERSION = "3"
+PROMPTS_VERSION = "4"
 
 __all__ = [
-    "PROMPTS_VERSION", "Prompted", "Style", "describe", "evidence_prompt", "expansion_prompt",
-    "judgement_prompt", "known_label_prompt", "paraphrase_prompt", "perturbation_prompt",
+    "PROMPTS_VERSION", "Prompted", "describe", "evidence_prompt", "expansion_prompt",
+    "judgement_prompt", "known_label_prompt", "perturbation_prompt",
 ]  # fmt: skip
 
 
@@ -34,11 +33,10 @@ def describe() -> dict[str, str]:
             perturbation.REPLY,
             perturbation.SCHEMA,
         ],
-        [paraphrase.RULES, paraphrase.REPLY, paraphrase.SCHEMA],
         [known_label.RULES, known_label.CHANGE, known_label.GOLD, known_label.STYLE, known_label.REPLY],
         [known_label.SCHEMA],
         [counterfactual.EVIDENCE, counterfactual.EVIDENCE_SCHEMA],
-        [counterfactual.EXPANSION, counterfactual.STYLES, counterfactual.DOCUMENT_SCHEMA],
+        [counterfactual.EXPANSION, counterfactual.DOCUMENT_SCHEMA],
     ]
     digest = sha256_text(json.dumps(texts, ensure_ascii=False))
     return {"teacher_prompts_version": PROMPTS_VERSION, "teacher_prompts_hash": digest[:16]}

@@ -1,32 +1,13 @@
 """Counterfactual question answering (Bi'an, section 2.2): a false answer with evidence, then a document."""
 
 from collections.abc import Mapping
-from typing import Literal
 
 from data_pipeline.teachers.prompts.base import TEXT, Prompted, prompted, reply_schema
 from judge.types import Language, Sample
 
-Style = Literal["encyclopedia", "news", "textbook", "interview", "blog"]
-
 EVIDENCE_SCHEMA = reply_schema(counterfactual_answer=TEXT, evidence=TEXT)
 DOCUMENT_SCHEMA = reply_schema(document=TEXT)
 
-STYLES: Mapping[Language, Mapping[Style, str]] = {
-    "en": {
-        "encyclopedia": "an encyclopedia entry",
-        "news": "a news report",
-        "textbook": "a section of a textbook",
-        "interview": "an interview",
-        "blog": "a blog post",
-    },
-    "zh": {
-        "encyclopedia": "百科条目",
-        "news": "新闻报道",
-        "textbook": "教科书段落",
-        "interview": "访谈",
-        "blog": "博客文章",
-    },
-}
 EVIDENCE: Mapping[Language, tuple[str, str]] = {
     "en": (
         "Imagine a world in which the QUESTION has another answer than the TRUE_ANSWER. Name that answer: of "
@@ -44,13 +25,13 @@ EVIDENCE: Mapping[Language, tuple[str, str]] = {
 }
 EXPANSION: Mapping[Language, tuple[str, str]] = {
     "en": (
-        "Expand the EVIDENCE into {style} of about {length} words. Everything in the EVIDENCE stays in it, "
-        "its names, numbers and dates word for word, and nothing in it may conflict with the EVIDENCE. Add "
-        "background around it. Do not ask whether the EVIDENCE is true, and correct nothing.",
+        "Expand the EVIDENCE into an encyclopedia entry of about {length} words. Everything in the EVIDENCE "
+        "stays in it, its names, numbers and dates word for word, and nothing in it may conflict with the "
+        "EVIDENCE. Add background around it. Do not ask whether the EVIDENCE is true, and correct nothing.",
         'Reply with JSON: "document", the text.',
     ),
     "zh": (
-        "请把“evidence”扩写成一篇约{length}字的{style}。证据的全部内容都要保留，其中的名称、数字和日期须逐字写出，"
+        "请把“evidence”扩写成一篇约{length}字的百科条目。证据的全部内容都要保留，其中的名称、数字和日期须逐字写出，"
         "任何内容都不得与证据冲突，可以补充相关背景。不要追究证据是否属实，也不要纠正任何内容。",
         "请用 JSON 回答：“document”为全文。",
     ),
@@ -63,8 +44,7 @@ def evidence_prompt(seed: Sample) -> Prompted:
     return prompted(rules, {"question": seed.question, "true_answer": seed.answer}, reply, EVIDENCE_SCHEMA)
 
 
-def expansion_prompt(evidence: str, language: Language, style: Style, length: int) -> Prompted:
-    """Second stage: ask for a document of a style and of about ``length`` words (characters in Chinese)."""
+def expansion_prompt(evidence: str, language: Language, length: int) -> Prompted:
+    """Second stage: ask for a document of about ``length`` words (characters in Chinese)."""
     rules, reply = EXPANSION[language]
-    filled = rules.format(style=STYLES[language][style], length=length)
-    return prompted(filled, {"evidence": evidence}, reply, DOCUMENT_SCHEMA)
+    return prompted(rules.format(length=length), {"evidence": evidence}, reply, DOCUMENT_SCHEMA)

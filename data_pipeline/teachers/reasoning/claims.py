@@ -83,7 +83,7 @@ def errors_of(sample: Sample) -> Iterator[Error]:
         said = str(edit.get("inserted") or edit.get("text") or marked)
         if edit.get("edit_type") == "added_sentence" or not keys(said):
             there = ""
-        refusal = edit.get("edit_type") == "half_refusal" or refuses(said, sample.language)
+        refusal = refuses(said, sample.language)
         if said and isinstance(start, int) and sample.answer.startswith(said, start):
             places = [Span(start, start + len(said))]
         else:  # a fact changed all over the document is wrong wherever it stands
