@@ -3,7 +3,7 @@
 import re
 from random import Random
 
-from data_pipeline.edits.clauses import is_tied
+from data_pipeline.edits.clauses import clause, is_tied
 from data_pipeline.edits.directions import direction_spots
 from data_pipeline.edits.distractors import may_also_hold
 from data_pipeline.edits.edit import Edit, Swap, listed_together, make_edit, occurs, same_case
@@ -13,6 +13,7 @@ from data_pipeline.text.fact import Fact
 from judge.prompting.sentences import sentence_spans
 
 _CHANGES = re.compile(r"incr|decr|impr|wors|rose|fell|ris|fall|reduc|rais|grow|decl|gain|lost", re.I)
+_DENIED = re.compile(r"\b(?:not|no|nor|never|neither|none|without|cannot|hardly)\b|n[’']t\b", re.I)
 _FROM_TO = re.compile(r"\bfrom (?:about |around )?[$€£]?\d[^.]*? to (?:about |around )?[$€£]?\d")
 
 
@@ -26,6 +27,8 @@ def comparative(answer: str, document: str, question: str, rng: Random) -> Edit 
     rng.shuffle(spots)
     asked = question if not ASKS_YES_OR_NO.search(question) else ""
     for start, word, opposites in spots:
+        if _DENIED.search(clause(answer, start)[0]):
+            continue  # what is not higher may not be lower either
         if re.search(rf"\b{_base(word)}", asked, re.I):
             continue  # who asks which is the largest is not told which is the smallest
         after = answer[start + len(word) :]

@@ -25,6 +25,8 @@ _AHEAD = re.compile(
 )
 _MONTH_NAME = rf"(?:{'|'.join(MONTHS)})"
 _MONTHS = re.compile(rf"\b{_MONTH_NAME}\b")
+_AFTER = re.compile(r"\b(?:after|later than|no earlier than)(?: the)? $", re.I)
+_BEFORE = re.compile(r"\b(?:before|by|prior to|earlier than|no later than)(?: the)? $", re.I)
 _LATER = re.compile(r"\b(?:years?|months?|days?) (?:later|earlier|after|before)\b")
 _DAY = re.compile(r"\d+(?:st|nd|rd|th)?")
 _LEAP_YEAR = 2024
@@ -46,6 +48,8 @@ def _from_document(fact: Fact, answer: str, document: str, question: str) -> Ite
             continue
         if not _plausible(fact, text, f"{answer}\n{question}", FURTHEST_IN_DOCUMENT):
             continue
+        if not _contradicts(fact, text, answer, document):
+            continue
         if not translated and may_also_hold(fact, text, answer, question, document):
             continue
         if translated and fact.form == "year" and text not in document:
@@ -57,7 +61,8 @@ def _foreign(fact: Fact, answer: str, document: str, question: str, rng: Random)
     for text in _near_date(fact, rng):
         if text in document or occurs(text, answer + question) or bare(text) == bare(fact.text):
             continue
-        if _plausible(fact, text, f"{answer}\n{question}", FURTHEST):
+        plausible = _plausible(fact, text, f"{answer}\n{question}", FURTHEST)
+        if plausible and _contradicts(fact, text, answer, document):
             yield asked(fact, question) + 8, fact, text
 
 
@@ -79,6 +84,21 @@ def _plausible(fact: Fact, text: str, told: str, furthest: int) -> bool:
     if _AHEAD.search(told) and new < old:
         return False
     return _same_side(old, new, {int(year) for year in _YEAR.findall(told)})
+
+
+def _contradicts(fact: Fact, text: str, answer: str, document: str) -> bool:
+    """Is a statement with the other date wrong? "After 1983" still holds of what came after 1990.
+
+    Only years are compared, and only those that the document holds.
+    """
+    before = answer[: fact.start]
+    after, by = _AFTER.search(before), _BEFORE.search(before)
+    if not after and not by:
+        return True
+    if fact.form != "year" or not occurs(fact.text, document):
+        return False
+    old, new = int(digits_of(fact.text)), int(digits_of(text))
+    return new > old if after else new < old
 
 
 def _same_side(old: int, new: int, others: set[int]) -> bool:

@@ -67,7 +67,7 @@ def _from_document(fact: Fact, answer: str, document: str, question: str) -> Ite
             or digits_of(other.text) == "1"
             or not _near_enough(fact, other.text, _SAME_UNIT if same else _NO_UNIT)
             or is_label(other, document)
-            or not _fits_around(fact, other.text, answer)
+            or not _fits_around(fact, other.text, answer, document)
             or _overflows(answer, fact, other.text)
             or may_also_hold(fact, other.text, answer, question, document)
         ):
@@ -79,7 +79,7 @@ def _foreign(fact: Fact, answer: str, document: str, question: str, rng: Random)
     for text in _near_number(fact, rng):
         if text.casefold() in _folded(document) or occurs(text, answer + question):
             continue
-        if not _overflows(answer, fact, text) and _fits_around(fact, text, answer):
+        if not _overflows(answer, fact, text) and _fits_around(fact, text, answer, document):
             yield asked(fact, question) + 8, fact, text
 
 
@@ -136,10 +136,11 @@ def _near_enough(fact: Fact, text: str, most: float) -> bool:
     return not one or not two or max(one, two) / min(one, two) <= most
 
 
-def _fits_around(fact: Fact, text: str, answer: str) -> bool:
+def _fits_around(fact: Fact, text: str, answer: str, document: str) -> bool:
     """Does an English number contradict the old one, and is it possible, with the words around it?
 
-    "More than 300" still holds of what is more than 380; "about 390" of 400; no share is over 100 %.
+    "More than 300" still holds of what is more than 380; "about 390" of 400; no share is over 100 %. Of a
+    bound that the document does not state nobody knows which other one holds.
     """
     old, new = value_of(fact.text), value_of(text)
     if not old or not new:
@@ -147,11 +148,9 @@ def _fits_around(fact: Fact, text: str, answer: str) -> bool:
     before, after = answer[: fact.start], answer[fact.end :]
     if any((other > old) != (other > new) for other in _neighbours(fact, answer)):
         return False  # "from 20 to 30", "more than the 29 of last year"
-    if (_AT_LEAST.search(before) and new < old) or (_AT_MOST.search(before) and new > old):
-        return False
-    if re.match(r"\+| (?:or|and) (?:more|over|older|above)\b", after) and new < old:
-        return False
-    if re.match(r" (?:or|and) (?:less|fewer|under|younger|below)\b", after) and new > old:
+    low = _AT_LEAST.search(before) or re.match(r"\+| (?:or|and) (?:more|over|older|above)\b", after)
+    high = _AT_MOST.search(before) or re.match(r" (?:or|and) (?:less|fewer|under|younger|below)\b", after)
+    if (low and new < old) or (high and new > old) or ((low or high) and not occurs(fact.text, document)):
         return False
     if abs(new - old) < (0.25 if _LOOSE.search(before) else 0.08) * old:
         return False

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from random import Random
 
-from data_pipeline.edits.edit import Option, bare, listed_together, occurs
+from data_pipeline.edits.edit import Option, bare, digits_of, listed_together, occurs
 from data_pipeline.edits.edit_zh import also_holds, first_chinese, names, told_of
 from data_pipeline.edits.swap import FactSwap
 from data_pipeline.edits.swap_number import near_digits
@@ -68,6 +68,8 @@ def _foreign(fact: Fact, answer: str, document: str, question: str, rng: Random)
     for text in _near(fact, rng):
         if not _fits(fact, text, answer) or names(text + fact.unit, question):
             continue
+        if _about_the_same(fact, text, answer):
+            continue
         if plain(text) + fact.unit not in plain(document) and not (
             text[0].isdigit() and occurs(text, document)
         ):
@@ -123,6 +125,13 @@ def _fits(fact: Fact, text: str, answer: str) -> bool:
     ]
     old = _value(fact)
     return all((old > value) == (new > value) and new != value for value in others if value != old)
+
+
+def _about_the_same(fact: Fact, text: str, answer: str) -> bool:
+    """Do two numbers of more than one digit say the same here? "About 385" and "about 386" do."""
+    old, new = _value(fact), _value(Fact("number", text, 0, 0, fact.form, fact.unit))
+    loose = re.search(r"[约約近]$|大[约約概]$", answer[: fact.start])
+    return len(digits_of(text)) > 1 and abs(new - old) < (0.25 if loose else 0.08) * old
 
 
 CHINESE_NUMBER = FactSwap("number", _swappable, _from_document, _foreign, first_chinese)

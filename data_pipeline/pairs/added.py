@@ -16,10 +16,10 @@ from typing import NamedTuple
 
 from data_pipeline.edits.edit import bare, occurs
 from data_pipeline.pairs.contrast import Contrast, not_mentioned
-from data_pipeline.pairs.documents.parts import is_table
-from data_pipeline.pairs.documents.supporting import BLIND, in_pairs, words_of_parts
+from data_pipeline.pairs.documents.parts import is_table, parts_of
+from data_pipeline.pairs.documents.supporting import BLIND, in_pairs, supporting_parts, words_of_parts
 from data_pipeline.pairs.neighbours import About, Neighbours
-from data_pipeline.pairs.passages import names_its_subject, passage, sentences_of, stands_alone
+from data_pipeline.pairs.passages import PASSAGE, names_its_subject, passage, sentences_of, stands_alone
 from data_pipeline.pairs.verbalise import statement_of
 from data_pipeline.teachers.rules_checks import label_by_rules
 from data_pipeline.text.content import words_of
@@ -127,13 +127,26 @@ def _of_document(golds: Sequence[Sample], task: Task) -> Iterator[Addition]:
     for gold in golds:
         text = statement_of(gold)
         alone = text is not None and stands_alone(text) and names_its_subject(text, document, language)
-        if text is not None and (alone or task in _WHOLE):
-            own = passage(document, max(0, document.find(gold.answer)), language)
+        own = supporting_passage(gold) if text is not None and (alone or task in _WHOLE) else None
+        if text is not None and own is not None:
             yield _addition(text, own, own if known is document else known, language)
     if task not in _WHOLE:
         found = sentences_of(document, language)
         for one in found[:: max(1, -(-len(found) // SENTENCES))]:
             yield _addition(one.text, one.passage, one.passage, language)
+
+
+def supporting_passage(gold: Sample) -> str | None:
+    """A passage with all that supports a gold answer; ``None`` where no passage surely has it."""
+    document, language = gold.document_text, gold.language
+    if len(document) <= PASSAGE[language]:
+        return document
+    supporting = supporting_parts(document, gold.answer, gold.question, language)
+    if not supporting:
+        return None
+    parts = parts_of(document)
+    found = passage(document, parts[supporting[len(supporting) // 2]].start, language)
+    return found if all(document[parts[at].start : parts[at].end] in found for at in supporting) else None
 
 
 @lru_cache(maxsize=8192)

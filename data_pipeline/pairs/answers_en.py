@@ -72,14 +72,15 @@ def adverbial(wh: str, answer: str, document: str, prep: str = "") -> str | None
         return answer[0].lower() + answer[1:]
     if prep:
         return f"{prep} {'the ' if answer.endswith('0s') else ''}{answer}"
-    before = re.search(
+    mentions = re.findall(
         rf"\b(\w+)((?: (?:the|an?|early|late|mid|about|around|its|their))? )(?<!\w){re.escape(answer)}(?!\w)",
         document,
     )
-    if before and before[1].lower() in (
-        _PLACE if wh == "where" else ("in", "on", "at", "by", "since", "during")
-    ):
-        return f"{before[1].lower()}{before[2]}{answer}"
+    found = {(word.lower(), rest) for word, rest in mentions}
+    if len(found) == 1:  # two mentions, "near Kessel" and "in Kessel", do not tell which one is asked for
+        ((word, rest),) = found
+        if word in (_PLACE if wh == "where" else ("in", "on", "at", "by", "since", "during")):
+            return f"{word}{rest}{answer}"
     if wh == "when" and re.fullmatch(r"(?:[A-Z][a-z]+ )?\d{4}s?", answer):
         return f"in {'the ' if answer.endswith('s') else ''}{answer}"
     return None

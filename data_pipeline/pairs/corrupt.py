@@ -1,7 +1,7 @@
 """The errors of a long answer: a sentence whose support is gone, or a changed fact."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
@@ -12,6 +12,7 @@ from data_pipeline.pairs.contrast import Error
 from data_pipeline.pairs.documents.deletion import LARGEST_SHARE, MOST
 from data_pipeline.pairs.documents.parts import is_table, leaves_hole, parts_of, without
 from data_pipeline.pairs.documents.supporting import in_pairs, supporting_parts, words_of_parts
+from data_pipeline.pairs.statements import Statement
 from data_pipeline.text.content import words_of
 from data_pipeline.text.facts import find_facts
 from judge.types import Language, Sample
@@ -121,7 +122,8 @@ def _unsupported(draft: Draft, rng: Random) -> bool:
             continue
         if not supporting or len(supporting) > min(MOST, LARGEST_SHARE * len(parts_of(document))):
             continue
-        if any(one.part in supporting for place, one in enumerate(said_by) if place != number):
+        others = [one for place, one in enumerate(said_by) if place != number]
+        if any(_rests_on(one, supporting, document, language) for one in others):
             continue
         if is_table(document) or leaves_hole(document, supporting, language):
             continue
@@ -134,6 +136,13 @@ def _unsupported(draft: Draft, rng: Random) -> bool:
     _, number, draft.taken, draft.document = min(found, key=lambda item: item[0])
     draft.wrong[number] = Error("deletion", "", said_by[number].text, 0, len(said_by[number].text))
     return True
+
+
+def _rests_on(said: Statement, parts: Sequence[int], document: str, language: Language) -> bool:
+    """Does a sentence that stays come from one of some parts, or need it, as one of the gold answer may?"""
+    if said.part >= 0:
+        return said.part in parts
+    return bool(set(supporting_parts(document, said.text, "", language)) & set(parts))
 
 
 def _news(text: str, document: str, language: Language) -> int:

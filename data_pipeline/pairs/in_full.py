@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from data_pipeline.pairs.verbalise import is_sentence, statement_of
+from data_pipeline.text.refusals import refuses
 from judge.types import Sample
 
 
@@ -31,8 +32,8 @@ def say_in_full(samples: Sequence[Sample], share: float, seed: int) -> Iterator[
 
 
 def _in_full(faithful: Sample, hallucinated: Sample) -> tuple[Sample, ...]:
-    """The pair as sentences; nothing where an answer is a sentence, or no rule is sure of one."""
-    if is_sentence(faithful.answer, faithful.language):
+    """The pair as sentences; nothing where an answer is one, a refusal, or no rule is sure of a sentence."""
+    if is_sentence(faithful.answer, faithful.language) or refuses(faithful.answer, faithful.language):
         return ()
     right = statement_of(faithful)
     # Where the documents differ, not the answers, the sentence is that of the document which supports it.

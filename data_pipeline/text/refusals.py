@@ -9,10 +9,10 @@ _SOURCE_EN = r"(?:documents?|passages?|texts?|context|article|excerpt)"
 _SOURCE_ZH = "(?:文档|原文|文中|文章|材料|资料|段落|文本)"
 _REFUSAL: Mapping[Language, re.Pattern[str]] = {
     "en": re.compile(
-        rf"\b{_SOURCE_EN}\b[^.]{{0,30}}\b(?:not|n['’]t|no|never|nothing|nowhere)\b[^.]{{0,30}}"
+        rf"\b{_SOURCE_EN}\b[^.]{{0,30}}(?:\b(?:not|no|never|nothing|nowhere)|n['’]t)\b[^.]{{0,30}}"
         r"\b(?:say|state|mention|specif|provid|contain|give|tell|answer|explain|inform|includ|address|discuss"
         r"|indicat|nam|describ)"
-        r"|\b(?:not|n['’]t|no|unable|impossible|nothing|cannot)\b[^.]{0,60}\b(?:in|from|by|on|within) "
+        r"|(?:\b(?:not|no|unable|impossible|nothing|cannot)|n['’]t)\b[^.]{0,60}\b(?:in|from|by|on|within) "
         rf"(?:the |this |these |any )?(?:\w+ )?{_SOURCE_EN}\b",
         re.I,
     ),

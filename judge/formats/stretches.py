@@ -12,6 +12,8 @@ def wrong_spans(sample: Sample) -> list[tuple[int, int]] | None:
     own style.
     """
     meta = sample.meta
+    if meta.get("injection_place") == "answer":
+        return None  # the attack is not supported either
     named = meta.get("spans", meta.get("errors"))
     inserted = meta.get("inserted")
     if sample.label is Label.PASS:

@@ -273,6 +273,7 @@ def test_words_change_all_at_once() -> None:
         "Bea met Ann; Bea left, Anna stayed."
     )
     assert replace_words("It cost 21.5, then 21.", {"21": "34"}) == "It cost 21.5, then 34."
+    assert replace_words("售出480把，剩1480把。", {"480": "620"}) == "售出620把，剩1480把。"
 
 
 # --- Triples and records ------------------------------------------------------------------------------------
@@ -339,6 +340,35 @@ def test_no_passage_that_is_about_the_question() -> None:
     assert (
         add_distractor(found, sample, ["The Tarn Bridge was designed in 1931. Many liked it."], rng()) is None
     )
+
+
+def test_no_passage_that_says_a_sentence_of_the_document() -> None:
+    """Windows of one article overlap: the next one says again what was taken out of this one."""
+    sample = gold("1931", "When was the bridge designed?")
+    [found] = delete_of(sample)
+    gone = next(part for part in BRIDGE.split(". ") if "1931" in part)
+    assert add_distractor(found, sample, [f"{gone}. Trains crossed it for a while."], rng()) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "first", "second"),
+    [
+        (
+            "Which organization declared the pandemic?", "World Health Organization",
+            "The World Health Organization was founded in 1948.", "WHO declared the pandemic in March.",
+        ),
+        (
+            "How many people came to the fair?", "1,200",
+            "The fair drew 1,200 people.", "In all 1200 people came to the fair, the mayor said.",
+        ),
+    ],
+)  # fmt: skip
+def test_initials_and_other_spellings_of_a_number_go_too(
+    question: str, answer: str, first: str, second: str
+) -> None:
+    others = "Geneva lies on a lake. Schools were closed in most towns. Doctors came by train."
+    for each in delete_of(gold(answer, question, f"{others} {first} {others} {second}")):
+        assert second not in (each.hallucinated_document or "")
 
 
 # --- Twins --------------------------------------------------------------------------------------------------

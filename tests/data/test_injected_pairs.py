@@ -4,6 +4,7 @@ from collections import Counter
 
 from data_pipeline.pairs.injections import inject_pairs
 from data_pipeline.teachers.reasoning import explain
+from judge.formats.stretches import wrong_spans
 from judge.injections import HELD_OUT, TRAINED
 from judge.types import Label, Sample, Task
 
@@ -33,6 +34,7 @@ def test_attacks_keep_the_twins_alike_and_the_labels_true(starter_twins: list[Sa
         places[kind] += 1
         assert ("injection" in faithful.meta) == (kind == "document")
         assert (faithful.document == original.document) == (kind == "answer")
+        assert kind == "document" or wrong_spans(hallucinated) is None  # the attack is unsupported as well
     assert min(places.values()) > 0.4 * sum(places.values())
 
 

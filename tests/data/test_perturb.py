@@ -107,6 +107,14 @@ def test_golden(
         ("negation", "en", "It did not have any lights."), ("negation", "zh", "不但如此，他总是这样。"),
         ("entity", "en", "The bridge is old."), ("number", "en", "The H2O and the A4 road."),
         ("date", "en", "It may march on."),
+        # The bridge cost 640 workers no more than it cost 380 of them, nor less: both denials may hold.
+        ("comparative", "en", "The toll was not linked to increased traffic."),
+        ("comparative", "en", "Traffic was not higher than before."),
+        ("comparative", "en", "There was no increase in traffic."),
+        ("comparative", "en", "The bridge didn't raise the tolls."),
+        # Bounds of what the document states otherwise: more than 300 came, and more than 350 did.
+        ("number", "en", "More than 300 workers came."), ("number", "en", "Fewer than 500 workers came."),
+        ("date", "en", "The bridge was closed after 1944."), ("date", "en", "It was closed by 3 May."),
     ],
 )  # fmt: skip
 def test_an_edit_that_would_be_wrong_is_not_made(kind: str, language: Language, answer: str) -> None:
@@ -249,6 +257,8 @@ def test_what_would_not_fit_or_be_true_all_the_same_is_not_made(
         ("date", "It will open in 2031.", lambda found: int(found[0]) > 2031),
         ("date", "It was sold in 1931.", lambda found: 1916 <= int(found[0]) <= 1946),
         ("date", "It is open from 09:00 to 16:00.", lambda found: found == sorted(found)),
+        ("date", "It was sold after 1931.", lambda found: int(found[0]) > 1931),
+        ("date", "It was sold by 1931.", lambda found: int(found[0]) < 1931),
         ("number", "At least 380 people came.", lambda found: int(found[0]) > 380),
         ("number", "Up to 380 people came.", lambda found: int(found[0]) < 380),
         ("number", "About 380 people came.", lambda found: abs(int(found[0]) - 380) >= 95),

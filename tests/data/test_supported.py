@@ -42,11 +42,19 @@ def gold(answer: str, question: str = "", document: str = "") -> Sample:
         "It is 23 m wide.", "23 ferries were sold on March 4.", "40% of the tolls went to the HO in 2015.",
         "The two engineers were Abel and his wife.", "Mr Able built the bridge.",
         "It was opened in 04.03.1931.", "他一生制琴320把。", "20%卖到国外。", "总价14000万元。",
+        "The document doesn't say who paid.",
     ],
 )  # fmt: skip
 def test_what_is_supported_in_other_words_stays(answer: str) -> None:
     sample = gold(answer)
     assert supported(sample) is sample
+
+
+def test_and_makes_one_number_only_behind_a_magnitude() -> None:
+    assert values("between twenty and thirty people") == {20, 30}
+    assert values("the first two weeks") == {1, 2}
+    assert 205 in values("two hundred and five") and 1_200_000 in values("one million two hundred thousand")
+    assert values("twenty-third of them") == {23}
 
 
 @pytest.mark.parametrize(

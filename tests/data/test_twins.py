@@ -11,7 +11,7 @@ import pytest
 from data_pipeline.edits import RulePerturber
 from data_pipeline.edits.verify import Rejected
 from data_pipeline.pairs import GoldPairs, Perturb, make_makers, make_pairs
-from data_pipeline.pairs.added import _addition, add_sentences, is_supported
+from data_pipeline.pairs.added import _addition, add_sentences, is_supported, supporting_passage
 from data_pipeline.pairs.contrast import Contrast
 from data_pipeline.pairs.foreign import foreign_sentences
 from data_pipeline.pairs.neighbours import Neighbours
@@ -152,6 +152,16 @@ def test_the_nearest_documents_come_first(store_of: StoreOf) -> None:
     assert neighbours.nearest(replace(golds[0], id="unknown", group="")) == found
 
 
+def test_the_passage_of_a_long_document_supports_the_answer() -> None:
+    """Also where the answer says it in other words."""
+    filler = " ".join(f"The barn of Bost has a beam number {number} of oak." for number in range(90))
+    long = f"{LETTERS['b']} {filler} Mira Holst of Bost paid for the barn roof out of her own purse."
+    paid = Sample("b", long, "Mira Holst paid for the barn roof.", "Who paid?")
+    found = supporting_passage(paid) or ""
+    assert "her own purse" in found and len(found) < len(long)
+    assert supporting_passage(replace(paid, answer="The ferry was sold to a widow in Kessel.")) is None
+
+
 # --- Foreign sentences --------------------------------------------------------------------------------------
 
 
@@ -179,6 +189,7 @@ def test_a_second_answer_about_the_document_or_about_another_one(store_of: Store
         [("b", "1", "The barn is old and blue."), ("c", "2", "Five lamps hang there.")],  # the same again
         [("b", "1", "Nine horses live there."), ("c", "2", "Nine horses live there.")],  # no hallucination
         [("b", "1", "Nine horses live there."), ("c", "2", "Lamps hang " + "very " * 9 + "low there.")],
+        [("b", "1", "Nine horses live there."), ("c", "2", "The document 1.")],  # the document says it
     ],
 )
 def test_where_none_is_sure_there_is_no_foreign_sentence(

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
 
-from data_pipeline.edits.edit import occurs
+from data_pipeline.edits.edit import bare, occurs
 from data_pipeline.pairs.contrast import Contrast
 from data_pipeline.pairs.documents.parts import is_table, parts_of
 from data_pipeline.pairs.documents.supporting import SHORT
@@ -61,11 +61,18 @@ def add_distractor(contrast: Contrast, gold: Sample, texts: Sequence[str], rng: 
     found = [text for text in texts if all(fact.text in text for fact in wanted) and text not in document]
     for text in rng.sample(found, min(TRIED, len(found))):
         passage = _passage(wanted, text, language)
-        if passage and len(asked & words_of(passage, language)) <= strange:
+        fits = passage and len(asked & words_of(passage, language)) <= strange
+        if fits and not _repeats(passage, document):
             first = rng.random() < 0.5
             documents = ["\n\n".join((passage, one) if first else (one, passage)) for one in (kept, left)]
             return replace(contrast, faithful_document=documents[0], hallucinated_document=documents[1])
     return None
+
+
+def _repeats(passage: str, document: str) -> bool:
+    """Does a passage say a sentence of the document? Windows of one article overlap."""
+    there = bare(document)
+    return any(bare(passage[part.start : part.end]) in there for part in parts_of(passage))
 
 
 def _passage(wanted: Sequence[Fact], text: str, language: Language) -> str:

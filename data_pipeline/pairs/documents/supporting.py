@@ -12,6 +12,7 @@ from data_pipeline.edits.edit import bare, occurs
 from data_pipeline.pairs.documents.parts import parts_of
 from data_pipeline.text.content import words_of
 from data_pipeline.text.facts import find_facts
+from data_pipeline.text.numbers import numbers, values
 from judge.baselines.overlap import units
 from judge.types import Language
 
@@ -140,7 +141,7 @@ def is_gone(left: str, document: str, claim: str, question: str, language: Langu
         texts = _texts(document)
         elsewhere = {texts[number] for number in elsewhere_too(document, claim, question, language)}
         rest = [text for text in _texts(left) if text not in elsewhere]
-        if any(stands_in(claim, text) or wanted <= words_of(text, language) for text in rest):
+        if any(_is_told(claim, text) or wanted <= words_of(text, language) for text in rest):
             return False
         return not _is_shortened(claim, question, rest, language)
     if any(len(wanted & found) / len(wanted) > BLIND[language] for found in in_pairs(held)):
@@ -176,6 +177,15 @@ def _is_shortened(claim: str, question: str, texts: Sequence[str], language: Lan
 def stands_in(claim: str, text: str) -> bool:
     """Is a short answer in a text, ignoring marks at its end and between its words?"""
     return occurs(claim.strip(" .。"), text) or (len(bare(claim)) > 5 and bare(claim) in bare(text))
+
+
+def _is_told(claim: str, text: str) -> bool:
+    """Is a short answer in a text, also by its initials, or as a number in another spelling?"""
+    initials = "".join(word[0] for word in claim.split() if word[0].isupper())
+    if stands_in(claim, text) or (len(initials) > 2 and re.search(rf"\b{initials}\b", text)):
+        return True
+    counted = {number.value for number in numbers(claim)}
+    return len(counted) == 1 and bool(counted & values(text))
 
 
 def _facts(claim: str, question: str, language: Language) -> list[str]:

@@ -130,9 +130,9 @@ def replace_words(text: str, changes: Changes) -> str:
     """Put words in the place of others at every mention, all at once, longer ones first."""
     longest = sorted(changes, key=len, reverse=True)
     pattern = "|".join(
-        (r"(?<![\w-])(?<!\d[.,:])" if re.match(r"\w", old) and old.isascii() else r"(?<!\d)")
+        (r"(?<![A-Za-z0-9_-])(?<!\d[.,:])" if re.match(r"\w", old) and old.isascii() else r"(?<!\d)")
         + re.escape(old)
-        + (r"(?![\w]|[.,:]\d)" if re.search(r"\w$", old) and old.isascii() else "(?!代)")
+        + (r"(?![A-Za-z0-9_]|[.,:]\d)" if re.search(r"\w$", old) and old.isascii() else "(?!代)")
         for old in longest
     )
     return re.sub(pattern, lambda match: changes[match[0]], text)
