@@ -136,6 +136,11 @@ def _near_enough(fact: Fact, text: str, most: float) -> bool:
     return not one or not two or max(one, two) / min(one, two) <= most
 
 
+def say_the_same(old: float, new: float, loose: bool) -> bool:
+    """May one of two numbers stand for the other? ``loose``: behind "about", a quarter is near."""
+    return abs(new - old) < (0.25 if loose else 0.08) * old
+
+
 def _fits_around(fact: Fact, text: str, answer: str, document: str) -> bool:
     """Does an English number contradict the old one, and is it possible, with the words around it?
 
@@ -152,7 +157,7 @@ def _fits_around(fact: Fact, text: str, answer: str, document: str) -> bool:
     high = _AT_MOST.search(before) or re.match(r" (?:or|and) (?:less|fewer|under|younger|below)\b", after)
     if (low and new < old) or (high and new > old) or ((low or high) and not occurs(fact.text, document)):
         return False
-    if abs(new - old) < (0.25 if _LOOSE.search(before) else 0.08) * old:
+    if say_the_same(old, new, loose=_LOOSE.search(before) is not None):
         return False
     percent = fact.text.endswith("%") or re.match(r" ?(?:%|per ?cent)", after)
     if percent and old <= 100 < new:

@@ -7,7 +7,7 @@ from random import Random
 from data_pipeline.edits.edit import Option, bare, digits_of, listed_together, occurs
 from data_pipeline.edits.edit_zh import also_holds, first_chinese, names, told_of
 from data_pipeline.edits.swap import FactSwap
-from data_pipeline.edits.swap_number import near_digits
+from data_pipeline.edits.swap_number import near_digits, say_the_same
 from data_pipeline.text.fact import Fact
 from data_pipeline.text.facts_zh import chinese_facts, facts_of_answer, is_translated
 from data_pipeline.text.numbers import numeral_of, value_of
@@ -130,8 +130,8 @@ def _fits(fact: Fact, text: str, answer: str) -> bool:
 def _about_the_same(fact: Fact, text: str, answer: str) -> bool:
     """Do two numbers of more than one digit say the same here? "About 385" and "about 386" do."""
     old, new = _value(fact), _value(Fact("number", text, 0, 0, fact.form, fact.unit))
-    loose = re.search(r"[约約近]$|大[约約概]$", answer[: fact.start])
-    return len(digits_of(text)) > 1 and abs(new - old) < (0.25 if loose else 0.08) * old
+    loose = re.search(r"(?:[约約近]|大概)$", answer[: fact.start]) is not None
+    return len(digits_of(text)) > 1 and say_the_same(old, new, loose)
 
 
 CHINESE_NUMBER = FactSwap("number", _swappable, _from_document, _foreign, first_chinese)

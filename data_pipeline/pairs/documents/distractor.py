@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
 
-from data_pipeline.edits.edit import bare, occurs
+from data_pipeline.edits.edit import bare, bare_document, occurs
 from data_pipeline.pairs.contrast import Contrast
 from data_pipeline.pairs.documents.parts import is_table, parts_of
 from data_pipeline.pairs.documents.supporting import SHORT
@@ -71,7 +71,7 @@ def add_distractor(contrast: Contrast, gold: Sample, texts: Sequence[str], rng: 
 
 def _repeats(passage: str, document: str) -> bool:
     """Does a passage say a sentence of the document? Windows of one article overlap."""
-    there = bare(document)
+    there = bare_document(document)
     return any(bare(passage[part.start : part.end]) in there for part in parts_of(passage))
 
 

@@ -141,7 +141,7 @@ def is_gone(left: str, document: str, claim: str, question: str, language: Langu
         texts = _texts(document)
         elsewhere = {texts[number] for number in elsewhere_too(document, claim, question, language)}
         rest = [text for text in _texts(left) if text not in elsewhere]
-        if any(_is_told(claim, text) or wanted <= words_of(text, language) for text in rest):
+        if _is_told(claim, rest) or any(wanted <= words_of(text, language) for text in rest):
             return False
         return not _is_shortened(claim, question, rest, language)
     if any(len(wanted & found) / len(wanted) > BLIND[language] for found in in_pairs(held)):
@@ -179,13 +179,17 @@ def stands_in(claim: str, text: str) -> bool:
     return occurs(claim.strip(" .。"), text) or (len(bare(claim)) > 5 and bare(claim) in bare(text))
 
 
-def _is_told(claim: str, text: str) -> bool:
-    """Is a short answer in a text, also by its initials, or as a number in another spelling?"""
+def _is_told(claim: str, texts: Sequence[str]) -> bool:
+    """Is a short answer in one of some texts, also by its initials, or as a number in another spelling?"""
     initials = "".join(word[0] for word in claim.split() if word[0].isupper())
-    if stands_in(claim, text) or (len(initials) > 2 and re.search(rf"\b{initials}\b", text)):
-        return True
+    short = re.compile(rf"\b{initials}\b") if len(initials) > 2 else None
     counted = {number.value for number in numbers(claim)}
-    return len(counted) == 1 and bool(counted & values(text))
+    return any(
+        stands_in(claim, text)
+        or (short is not None and short.search(text) is not None)
+        or (len(counted) == 1 and bool(counted & values(text)))
+        for text in texts
+    )
 
 
 def _facts(claim: str, question: str, language: Language) -> list[str]:
