@@ -19,7 +19,7 @@ from eval.verdicts import VerdictFile, data_hash
 from judge.checker import Checker
 from judge.errors import InputError, warn
 from judge.models.base import with_weights
-from judge.models.trained_on import fingerprint, read_trained_on
+from judge.models.trained_on import count_trained_on
 from judge.progress import track
 from judge.types import Sample, Verdict
 
@@ -92,8 +92,7 @@ def _check_floors(
 
 def _trained_on(judge: Checker, name: str, samples: Sequence[Sample]) -> tuple[str, ...]:
     """What to say of samples about documents that a judge was trained on, said as a warning too."""
-    known = read_trained_on(str(judge.describe().get("model", "")))
-    count = sum(fingerprint(sample.document_text) in known for sample in samples) if known else 0
+    count = count_trained_on(str(judge.describe().get("model", "")), samples)
     if not count:
         return ()
     told = (

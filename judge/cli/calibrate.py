@@ -21,9 +21,10 @@ from judge.cli.options import (
     parse_gold_labels,
 )
 from judge.cli.settings import WithSettings, setting
-from judge.errors import InputError, JudgeWarning, counted
+from judge.errors import InputError, JudgeWarning, counted, warn
 from judge.files import JUDGE_FILE
 from judge.models.identity import read_identity
+from judge.models.trained_on import count_trained_on
 from judge.progress import track
 from judge.types import Label
 
@@ -82,6 +83,11 @@ def calibrate_command(
     with as_file(data, encoding) as file:
         samples = list(read_samples(file, parse_columns(columns), labels=means, gold=True))
         digest = sha256_file(file)
+    if seen := count_trained_on(model, samples):
+        warn(
+            f"{data}: {model} was trained on the documents of {seen:,} of these {len(samples):,} samples; "
+            "calibrated on what it remembers, it is too sure of itself"
+        )
     if settings["claims"]:
         _fit_claims(model, settings, data.name, samples, digest)
         return

@@ -1,7 +1,7 @@
 """Which documents a judge was trained on: ``trained_on.bin`` next to ``judge.json``.
 
 Eight bytes a document, a hash of its letters and digits, sorted: 50,000 documents are 400 kB, and none of
-them can be read back. ``judge eval`` warns of what it measures on that is among them.
+them can be read back. ``judge eval`` and ``judge calibrate`` warn of samples about them.
 """
 
 import re
@@ -13,6 +13,7 @@ from pathlib import Path
 
 from judge.errors import InputError
 from judge.shipped import model_path
+from judge.types import Sample
 
 FILE = "trained_on.bin"
 _SIZE = 8
@@ -38,6 +39,12 @@ def read_trained_on(model: str) -> frozenset[bytes]:
     if len(content) % _SIZE:
         raise InputError(f"holds {len(content)} bytes, not a multiple of {_SIZE}; remove it", file=file)
     return frozenset(content[start : start + _SIZE] for start in range(0, len(content), _SIZE))
+
+
+def count_trained_on(model: str, samples: Iterable[Sample]) -> int:
+    """How many of some samples are about documents that a judge was trained on; 0 where nothing is known."""
+    known = read_trained_on(model)
+    return sum(fingerprint(sample.document_text) in known for sample in samples) if known else 0
 
 
 def write_trained_on(folder: Path, *documents: Iterable[bytes]) -> None:
