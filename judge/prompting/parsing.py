@@ -36,6 +36,10 @@ class _Grammar:
         )
         # A reasoning that is opened like this may hold anything, scores as well.
         self.reasoning = re.compile(rf'"(?:{_any(self.reasoning_keys)})"\s*[:\uff1a]', re.IGNORECASE)
+        # One in plain text, without braces and quotes.
+        self.plain_reasoning = re.compile(
+            rf"(?:\A|[\r\n])[ \t]*(?:{_any(self.reasoning_keys)})\s*[:\uff1a]", re.IGNORECASE
+        )
         # A bare label word may come with quotes, asterisks or a full stop.
         self.exact = re.compile(word, re.IGNORECASE)
         self.bare = re.compile(rf"[\s\"'“”*`]*(?P<word>{word})[\s\"'“”*`\u3002.!\uff01]*", re.IGNORECASE)
@@ -210,6 +214,9 @@ def parse(completion: str, sample: Sample | None = None, form: ReplyForm = DEFAU
     if reasoning is None and places and opened < places[-1].start():
         key = grammar.reasoning.match(completion, opened)
         reasoning = _bullets(completion[key.end() if key else opened : places[-1].start()])
+    elif reasoning is None and places:
+        plain = grammar.plain_reasoning.search(completion, 0, places[-1].start())
+        reasoning = completion[plain.end() : places[-1].start()].strip() or None if plain else None
     return Parsed(label, reasoning, label_start=places[-1].start("word") if places else None)
 
 

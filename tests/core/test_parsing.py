@@ -105,6 +105,9 @@ def test_verdicts_that_disagree_are_none(completion: str) -> None:
 
 
 def test_reasoning_is_read() -> None:
+    assert parse("REASONING: it says\n30 days.\nSCORE: PASS").reasoning == "it says\n30 days."
+    assert parse("推理过程：与文档一致。\n判断：通过").reasoning == "与文档一致。"
+    assert parse("My reasoning: none.\nSCORE: PASS").reasoning is None
     assert parse('{"REASONING": "because", "SCORE": "PASS"}').reasoning == "because"
     assert parse('{"REASONING": ["one", "two", 3], "SCORE": "PASS"}').reasoning == "one\ntwo\n3"
     assert parse('{"SCORE": "PASS"}').reasoning is None
