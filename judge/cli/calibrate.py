@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
     from judge.encoder.calibrated import CalibratedEncoder
     from judge.judge import Judge
-    from judge.pages.checker import PagesJudge
     from judge.types import Sample
 
 app = typer.Typer(add_completion=False)
@@ -55,9 +54,6 @@ def calibrate_command(
         float, setting("Precision of FAIL to find a threshold for.", min=0, max=1)
     ] = 0.9,
     target_recall: Annotated[float, setting("Recall of FAIL to find a threshold for.", min=0, max=1)] = 0.9,
-    count_tokens: Annotated[
-        bool, setting("Add the mean doubt of an answer's tokens to its score, in judges like reference.")
-    ] = False,
 ) -> None:
     """Calibrate p(FAIL) on labelled samples, and find thresholds for a precision and a recall of FAIL.
 
@@ -69,7 +65,6 @@ def calibrate_command(
 
     from judge.calibration.fit import check_enough, fit_calibration
     from judge.files import sha256_file, write_json
-    from judge.pages.checker import describe_layout
     from judge.rows import as_file
     from judge.samples import read_samples
 
@@ -97,9 +92,6 @@ def calibrate_command(
         data,
     )
     judge = _load(model, settings)
-    if count_tokens:
-        judge = _counting_tokens(judge)
-        identity |= describe_layout(judge.layout, counts_tokens=True)
     raw, loaded = replace(judge, calibrations={}), judge.describe()  # type: ignore[type-var]
     verdicts = track(raw.iter_check(samples), data.name, len(samples))
     scored = [
@@ -141,15 +133,6 @@ def _load(model: str, settings: Settings) -> "Judge | CalibratedEncoder":
     if not isinstance(judge, Judge | CalibratedEncoder):
         raise InputError(f"{model} is not a model with probabilities of its own")
     return judge
-
-
-def _counting_tokens(judge: "Judge | CalibratedEncoder") -> "PagesJudge":
-    """The judge whose score of an answer takes in those of its tokens."""
-    from judge.pages.checker import PagesJudge
-
-    if not isinstance(judge, PagesJudge):
-        raise InputError(f"{judge.name} scores no tokens next to the answer; omit --set count_tokens=true")
-    return replace(judge, counts_tokens=True)
 
 
 def _fit_claims(model: str, settings: Settings, title: str, samples: "list[Sample]", digest: str) -> None:

@@ -4,10 +4,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from judge.calibration.curve import chance, log_odds
 from judge.encoder.calibrated import CalibratedEncoder
 from judge.encoder.spans import sentence_verdict, unsupported_words
 from judge.models.batching import by_length
@@ -21,23 +19,18 @@ if TYPE_CHECKING:
     from judge.pages.model import PagesNetwork
 
 LAYOUT_VERSION = 1
-COUNTS_TOKENS = "counts_tokens"
-"""The key of ``judge.json`` that says so."""
 BATCH_TOKENS = 4096
 PAGE_TOKENS = 1024
 CHUNK = 256
 
 
-def describe_layout(layout: Layout, counts_tokens: bool = False) -> dict[str, Any]:
+def describe_layout(layout: Layout) -> dict[str, Any]:
     """What decides how a sample is read, as ``judge.json`` and reports keep it.
 
     A calibration holds where fewer windows are read than in training, so the hash has those of training.
     """
-    values: list[Any] = [LAYOUT_VERSION, layout.window_tokens, layout.max_windows, QUESTION_TOKENS, *RUNS]
-    if counts_tokens:
-        values.append(COUNTS_TOKENS)
+    values = [LAYOUT_VERSION, layout.window_tokens, layout.max_windows, QUESTION_TOKENS, *RUNS]
     return {
-        **({COUNTS_TOKENS: True} if counts_tokens else {}),
         "window_tokens": layout.window_tokens,
         "max_windows": layout.read_windows,
         "prompt_version": LAYOUT_VERSION,
@@ -69,9 +62,6 @@ class PagesJudge(CalibratedEncoder):
         batch_tokens: padded tokens that run in one batch.
         calibrations: by mode; see :mod:`judge.calibration`. ``p_fail`` is then the calibrated probability.
         threshold: from which ``p_fail`` on the label is ``FAIL``; 0.5 by default.
-        counts_tokens: add the log-odds of the mean doubt of an answer's tokens to those of the answer. The
-            sum ranks answers of unknown sources better (docs/research/experiments.md, "What the tokens
-            know"), and needs a calibration: wrong tokens are rare, so uncalibrated it says PASS too often.
     """
 
     network: "PagesNetwork"
@@ -82,7 +72,6 @@ class PagesJudge(CalibratedEncoder):
     batch_tokens: int = BATCH_TOKENS
     calibrations: "Mapping[Mode, Calibration]" = field(default_factory=dict)
     threshold: float | None = None
-    counts_tokens: bool = False
 
     @property
     def chunk(self) -> int:
@@ -127,13 +116,12 @@ class PagesJudge(CalibratedEncoder):
             by_answer, by_token = map(iter, self._scores(batch))
             for page in batch:
                 for place, answer in zip(page.names, page.answers, strict=True):
-                    doubted = [next(by_token) for _ in answer.spans]
-                    chances.setdefault(place, []).append(self._of_part(next(by_answer), doubted))
+                    chances.setdefault(place, []).append(next(by_answer))
                     usage.setdefault(place, sum(map(len, page.windows)))
                     usage[place] += len(answer.ids)
                     known = doubts.setdefault(place, {})
-                    for span, doubt in zip(answer.spans, doubted, strict=True):
-                        known[span] = max(doubt, known.get(span, 0.0))
+                    for span in answer.spans:
+                        known[span] = max(next(by_token), known.get(span, 0.0))
         found = []
         for place, sample in enumerate(samples):
             if place not in chances:
@@ -148,12 +136,6 @@ class PagesJudge(CalibratedEncoder):
             raw = Verdict(None, worst, cut_chars=cut[place], usage=Usage(usage[place]))
             found.append(self._found(sample, raw, doubts[place], curve))
         return found
-
-    def _of_part(self, p_fail: float, doubts: Sequence[float]) -> float:
-        """The raw probability of FAIL of a part of an answer."""
-        if not self.counts_tokens or not doubts:
-            return p_fail
-        return chance(log_odds(p_fail) + log_odds(fmean(doubts)))
 
     def _found(
         self, sample: Sample, raw: Verdict, doubts: Mapping[tuple[int, int], float], curve: "Curve | None"
@@ -174,7 +156,7 @@ class PagesJudge(CalibratedEncoder):
             "parameters": sum(value.numel() for value in self.network.parameters()),
             "dtype": self.precision,
             "device": str(self.network.device),
-            **describe_layout(self.layout, self.counts_tokens),
+            **describe_layout(self.layout),
         }
 
     def _scores(self, batch: Sequence[Page]) -> tuple[list[float], list[float]]:

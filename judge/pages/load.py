@@ -43,7 +43,7 @@ def load_pages(
         JudgeError: the weights are not those of an encoder judge.
     """
     from judge.calibration.curve import read_calibrations
-    from judge.pages.checker import BATCH_TOKENS, COUNTS_TOKENS, PagesJudge
+    from judge.pages.checker import BATCH_TOKENS, PagesJudge
     from judge.pages.layout import Layout, bert_tokenizer
 
     folder = find_folder(model_path(model), revision)
@@ -78,6 +78,5 @@ def load_pages(
         tuple(identity.get("languages", ("en",))),
         batch_tokens or BATCH_TOKENS,
         read_calibrations(str(folder)),
-        counts_tokens=identity.get(COUNTS_TOKENS, False),
     )
     return judge

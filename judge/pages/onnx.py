@@ -70,7 +70,7 @@ class OnnxPagesJudge(PagesJudge):
             "parameters": self.identity[EXPORT]["parameters"],
             "dtype": self.precision,
             "device": "cpu",
-            **describe_layout(self.layout, self.counts_tokens),
+            **describe_layout(self.layout),
         }
 
     def _most_padding(self) -> int:

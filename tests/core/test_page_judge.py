@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 import pytest
@@ -17,7 +16,6 @@ from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
 from transformers import AutoModel
 
-from judge.calibration.curve import chance, log_odds
 from judge.cli.options import introduce
 from judge.encoder import folder as folders
 from judge.encoder import packing
@@ -127,20 +125,6 @@ def test_sentences_are_told_by_their_tokens(make_judge: Callable[..., PagesJudge
     assert all(end.p_fail is not None for end in ends)
     [(foreign, untold)] = judge.check_sentences([sample("x", language="zh")], [(Span(0, 1),)])
     assert foreign.label is None and untold[0].label is None
-
-
-def test_doubted_tokens_count(make_judge: Callable[..., PagesJudge]) -> None:
-    """An answer's log-odds plus those of its tokens' mean doubt, of each part that was read by itself."""
-    plain, counting = make_judge(), make_judge(counts_tokens=True)
-    some = [sample("it is 21 m high .", question="how high ?"), sample("low . " * 20)]
-    (short, long), (counted, long_counted) = plain._read(some), counting._read(some)
-    assert counted.doubts == short.doubts
-    doubt = fmean(p for _, p in short.doubts)
-    odds = log_odds(short.verdict.p_fail or 0.0) + log_odds(doubt)
-    assert counted.verdict.p_fail == pytest.approx(chance(odds), abs=1e-6)
-    assert long_counted.verdict.p_fail != long.verdict.p_fail
-    hashes = {judge.describe()["prompt_hash"] for judge in (plain, counting)}
-    assert len(hashes) == 2  # a calibration of one does not hold for the other
 
 
 def test_no_number_and_nothing_read_are_no_verdict(
@@ -279,13 +263,8 @@ def test_an_encoder_learns_is_saved_and_judges(bert: Path, tmp_path: Path) -> No
     for options in ({"mode": "reason"}, {"backend": "vllm"}):
         with pytest.raises(InputError, match="encoder"):
             load_judge(str(out), **options)
-    uncounted = judge.describe()["prompt_hash"]
-    asked = ("--model", out, "--data", data / "samples.jsonl", "--set", "count_tokens=true")
     with pytest.warns(JudgeWarning, match=r"was trained on the documents of \d+ of these"):
-        assert call("calibrate", *asked) == 0
-    counting = load_judge(str(out))
-    assert isinstance(counting, PagesJudge) and counting.counts_tokens and counting.curve() is not None
-    assert read_identity(str(out))["prompt_hash"] == counting.describe()["prompt_hash"] != uncounted
+        assert call("calibrate", "--model", out, "--data", data / "samples.jsonl") == 0
     (out / "model.safetensors").write_bytes(b"0" * 64)
     with pytest.raises(JudgeError, match="holds no encoder judge"):
         load_judge(str(out))
