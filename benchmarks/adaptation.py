@@ -82,9 +82,9 @@ def write_data(folder: Path, samples: Sequence[Sample], *, gold: bool) -> None:
         return
     answers = folder.with_name(f"{folder.name}.jsonl")
     write_samples(answers, [replace(sample, label=None) for sample in samples])
-    # All documents are learned from: what is measured on was set apart before.
-    parts = ("splits.validation=0", "splits.test=0", "preferences.pairs=0")
-    run("data", "build", BUILD, f"sources.0.path={answers}", *parts, "--out", folder, "--overwrite")
+    # Three tenths are held out, as judge teach does.
+    settings = (f"sources.0.path={answers}", "preferences.pairs=0")
+    run("data", "build", BUILD, *settings, "--out", folder, "--overwrite")
 
 
 def main() -> None:
