@@ -79,7 +79,7 @@ def evaluate_command(
     settings: Settings,
     model: Annotated[
         str | None,
-        typer.Option(help="Hub id, folder, floor:NAME, METHOD:MODEL (selfcheck, ragas), replay:FILE."),
+        typer.Option(help="Hub id, folder, baseline:NAME, METHOD:MODEL (selfcheck, ragas), replay:FILE."),
     ] = None,
     benchmarks: Annotated[str, typer.Option(help="Benchmarks, separated by commas, or all.")] = "",
     samples: Annotated[
@@ -126,7 +126,7 @@ def evaluate_command(
     encoder: Annotated[
         str | None, setting("Compares texts for selfcheck-nli and selfcheck-bertscore: Hub id or folder.")
     ] = None,
-    floor_data: Annotated[Path | None, setting("Labelled samples to fit the baselines on.")] = None,
+    baseline_data: Annotated[Path | None, setting("Labelled samples to fit the baselines on.")] = None,
     bootstrap: Annotated[int, setting("Resamples for intervals; 0: no intervals.", min=0)] = 1000,
     latency: Annotated[int, setting("Samples to time one by one, too.", min=0)] = 0,
     hardware: Annotated[str | None, setting("What to call this machine in the report.")] = None,
@@ -170,10 +170,10 @@ def evaluate_command(
     from judge.baselines.rules import TRIVIAL_BASELINES, TrivialBaseline
 
     means = parse_gold_labels(gold_labels)
-    fit_on = None if floor_data is None else samples_file(floor_data, labels=means).load()
-    floors = [TrivialBaseline(name, fit_on) for name in TRIVIAL_BASELINES]
+    fit_on = None if baseline_data is None else samples_file(baseline_data, labels=means).load()
+    baselines = [TrivialBaseline(name, fit_on) for name in TRIVIAL_BASELINES]
     if not (first := processes.join(settings["backend"])):  # it judges; the first one measures and writes
-        floors, out, bootstrap, latency = [], None, 0, 0
+        baselines, out, bootstrap, latency = [], None, 0, 0
     named = parse_columns(columns)
     files = [samples_file(path, named, encoding, means) for path in dict.fromkeys(samples or [])]
     read = _sets(names, files, data_dir, say)
@@ -187,7 +187,7 @@ def evaluate_command(
     answering = first and (OPEN_FACTUAL in names or ("all" in names and not attack))
     console = Console(stderr=as_json)
     judges = load_judges(
-        model, runs=runs, temperature=temperature, top_p=top_p, top_k=top_k, seed=seed, floor_data=fit_on,
+        model, runs=runs, temperature=temperature, top_p=top_p, top_k=top_k, seed=seed, baseline_data=fit_on,
         encoder=encoder, **settings,
     )  # fmt: skip
     if names and samples and settings["decoding"] is None and judges[0].describe().get("guided"):
@@ -195,7 +195,7 @@ def evaluate_command(
             "with a file of samples, replies on the benchmarks are constrained too; published figures are of "
             "free ones (--set decoding=free)"
         )
-    run = describe_run(judges, sets, floor_data=None if fit_on is None else data_hash(fit_on))
+    run = describe_run(judges, sets, baseline_data=None if fit_on is None else data_hash(fit_on))
     reports = []
     answered = None
     with ExitStack() as stack:
@@ -212,8 +212,8 @@ def evaluate_command(
             with stage(benchmark.name) as update:
                 reports.append(
                     evaluate(
-                        judges, benchmark, chosen, floors, file, bootstrap=bootstrap, seed=seed, limit=limit,
-                        latency=latency, machine=hardware, progress=update,
+                        judges, benchmark, chosen, baselines, file, bootstrap=bootstrap, seed=seed,
+                        limit=limit, latency=latency, machine=hardware, progress=update,
                     )
                 )  # fmt: skip
     if not first:

@@ -55,7 +55,7 @@ def load_judges(
     from judge.load import load_judge
 
     kind, colon, rest = model.partition(":")
-    prefix = kind if colon and kind in (*METHODS, "replay", "floor") else ""
+    prefix = kind if colon and kind in (*METHODS, "replay", "baseline") else ""
     if encoder is not None and prefix not in BY_ENCODER:
         wanted = " and ".join(f"{name}:MODEL" for name in BY_ENCODER)
         raise InputError(f"is for --model {wanted}", field="--set encoder")
@@ -65,13 +65,13 @@ def load_judges(
         if prefix and options.get(name) is not None:
             raise InputError(f"{model} judges in a way of its own; omit {option}")
     for name in ("claims", "cascade"):
-        if prefix not in ("", "floor") and options.get(name):
+        if prefix not in ("", "baseline") and options.get(name):
             raise InputError(f"{model} judges in a way of its own; omit --{name}")
     if temperature and options.get("claims"):
         raise InputError("claims are read as probabilities and not sampled; omit --temperature")
     known = {} if prefix or options.get("backend") == "openai" else read_identity(model)
     verdict = not prefix and (mode or taught_mode(known)) == "verdict"
-    if temperature and (verdict or prefix in ("replay", "floor", "ragas")):
+    if temperature and (verdict or prefix in ("replay", "baseline", "ragas")):
         way = "verdict mode, which reads probabilities," if not prefix else f"{prefix}:"
         raise InputError(f"{way} samples nothing; omit --temperature, or use --mode reason on a model")
     if runs > 1 and not prefix.startswith("selfcheck") and not temperature:
@@ -91,7 +91,7 @@ def load_judges(
 
         known_options = inspect.signature(load_judge).parameters
         for name, value in options.items():
-            if name != "floor_data" and value != known_options[name].default:
+            if name != "baseline_data" and value != known_options[name].default:
                 raise InputError(
                     "says how a judge is loaded, and recorded verdicts need none; omit it", field=name
                 )

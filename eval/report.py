@@ -45,10 +45,11 @@ class Report:
 
     ``judge`` is its :meth:`~judge.checker.Checker.describe`, with a fingerprint of local weights; ``counts``
     are samples: all, parsed, unparsed, truncated, cut, and those resumed from an interrupted run.
-    ``tables`` are the common figures by part of the benchmark, ``figures`` its own measures. ``floors``,
-    ``floor_tables`` and ``floor_figures`` are the same for the baselines; one that could not be fitted is in
-    ``floors_left_out`` with the reason. ``published`` is what others report, see :mod:`eval.published`.
-    ``notes`` say where this departs from the published protocol. ``samples_per_second`` is over the samples
+    ``tables`` are the common figures by part of the benchmark, ``figures`` its own measures.
+    ``baselines``, ``baseline_tables`` and ``baseline_figures`` are the same for the baselines; one that could
+    not be fitted is in ``baselines_left_out`` with the reason. ``published`` is what others report, see
+    :mod:`eval.published`. ``notes`` say where this departs from the published protocol.
+    ``samples_per_second`` is over the samples
     judged in this call. ``date`` is UTC.
     """
 
@@ -64,10 +65,10 @@ class Report:
     calibration: Calibration
     repeats: Repeats | None
     latency: Latency | None
-    floors: dict[str, Metrics]
-    floor_tables: dict[str, Tables]
-    floor_figures: dict[str, Figures]
-    floors_left_out: dict[str, str]
+    baselines: dict[str, Metrics]
+    baseline_tables: dict[str, Tables]
+    baseline_figures: dict[str, Figures]
+    baselines_left_out: dict[str, str]
     published: tuple[dict[str, Any], ...]
     notes: tuple[str, ...]
     data_hash: str
@@ -101,11 +102,20 @@ class Report:
             InputError: a field is missing or wrong.
         """
         try:
-            return TypeAdapter(cls).validate_python(row)
+            return TypeAdapter(cls).validate_python(todays_names(row))
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             field = ".".join(map(str, first["loc"])) or None
             raise InputError(f"{first['msg']}; is this a report.json?", field=field) from None
+
+
+def todays_names(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A report with today's names: until version 0.3 baselines were ``floors``, called ``floor:NAME``."""
+    found = {name.replace("floor", "baseline"): value for name, value in row.items()}
+    for name, value in found.items():
+        if name.startswith("baseline") and isinstance(value, Mapping):
+            found[name] = {rule.replace("floor:", "baseline:"): figures for rule, figures in value.items()}
+    return found
 
 
 def decoding_text(judge: Mapping[str, Any]) -> str:

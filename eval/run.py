@@ -76,17 +76,17 @@ def _latency(judge: Checker, samples: Sequence[Sample], seed: int, count: int) -
     )
 
 
-def _check_floors(
-    floors: Sequence[Checker], samples: Sequence[Sample]
+def _check_baselines(
+    baselines: Sequence[Checker], samples: Sequence[Sample]
 ) -> tuple[dict[str, list[Verdict]], dict[str, str]]:
     """The verdicts of each baseline, and why others could not be fitted."""
     verdicts: dict[str, list[Verdict]] = {}
     left_out: dict[str, str] = {}
-    for floor in track(floors, "floors", len(floors)):
+    for baseline in track(baselines, "baselines", len(baselines)):
         try:
-            verdicts[floor.name] = list(floor.iter_check(samples))
+            verdicts[baseline.name] = list(baseline.iter_check(samples))
         except InputError as error:
-            left_out[floor.name] = str(error)
+            left_out[baseline.name] = str(error)
     return verdicts, left_out
 
 
@@ -112,7 +112,7 @@ def evaluate(
     judges: Sequence[Checker],
     benchmark: Benchmark,
     samples: Sequence[Sample],
-    floors: Sequence[Checker],
+    baselines: Sequence[Checker],
     file: VerdictFile | None = None,
     *,
     bootstrap: int = 1000,
@@ -131,7 +131,7 @@ def evaluate(
             published figures; all else, intervals among it, is of the first.
         benchmark: where the samples come from.
         samples: labelled, already drawn.
-        floors: baselines for comparison; one that cannot be fitted on these samples is named as such.
+        baselines: baselines for comparison; one that cannot be fitted on these samples is named as such.
         file: takes verdicts as they are made, and gives back those of an interrupted run. ``report.json`` is
             the caller's (:func:`eval.report.write_reports`), for one folder may hold several benchmarks.
         bootstrap: resamples for the intervals, 0 for none.
@@ -162,13 +162,13 @@ def evaluate(
     seconds = time.perf_counter() - start
     judged = total - resumed
 
-    by_floor, left_out = _check_floors((*floors, *benchmark.floors), samples)
+    by_baseline, left_out = _check_baselines((*baselines, *benchmark.baselines), samples)
     # Intervals of all tables take longer than a quick judge does.
     numbered = track(enumerate(runs), "intervals of the judge", len(runs))
     measured = [scorer.measured(verdicts, intervals=number == 0) for number, verdicts in numbered]
-    of_floors = {
+    of_baselines = {
         name: scorer.measured(found, intervals=True)
-        for name, found in track(by_floor.items(), "intervals of the baselines", len(by_floor))
+        for name, found in track(by_baseline.items(), "intervals of the baselines", len(by_baseline))
     }
     verdicts, first = runs[0], measured[0].metrics
     described = with_weights(asked[0].describe())
@@ -192,10 +192,10 @@ def evaluate(
         calibration=calibration(labels, verdicts),
         repeats=repeats(measured, [judge.describe() for judge in asked]),
         latency=_latency(asked[0], samples, seed, latency),
-        floors={name: found.metrics for name, found in of_floors.items()},
-        floor_tables={name: found.tables for name, found in of_floors.items()},
-        floor_figures={name: found.figures for name, found in of_floors.items()},
-        floors_left_out=left_out,
+        baselines={name: found.metrics for name, found in of_baselines.items()},
+        baseline_tables={name: found.tables for name, found in of_baselines.items()},
+        baseline_figures={name: found.figures for name, found in of_baselines.items()},
+        baselines_left_out=left_out,
         published=to_compare(benchmark.of or benchmark.name, measured, described, limit),
         notes=(*seen, *benchmark.notes),
         data_hash=data_hash(samples),

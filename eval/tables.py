@@ -15,7 +15,7 @@ from judge.markdown import table as markdown_table
 if TYPE_CHECKING:
     from rich.console import Console
 
-Kind = Literal["judge", "floor", "published", ""]
+Kind = Literal["judge", "baseline", "published", ""]
 
 MOST_ROWS = 24
 """Of a longer table a terminal shows the first rows, and of a wider one the last columns."""
@@ -87,7 +87,7 @@ def shown(cell: Cell) -> str:
 
 def table_lines(table: Table) -> str:
     """The rows of a table as Markdown: names of judges in bold, those of published ones in italics."""
-    style = {"judge": "**", "floor": "", "published": "*", "": ""}
+    style = {"judge": "**", "baseline": "", "published": "*", "": ""}
     rows = []
     for row in table.rows:
         mark = style[row.kind]

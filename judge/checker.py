@@ -23,7 +23,7 @@ class Checker(ABC):
     @property
     @abstractmethod
     def name(self) -> str:
-        """What a report calls it, for instance ``floor:always-pass`` or the path of a model."""
+        """What a report calls it, for instance ``baseline:always-pass`` or the path of a model."""
 
     @property
     @abstractmethod

@@ -36,7 +36,7 @@ def load_judge(
     max_new_tokens: int = MAX_NEW_TOKENS,
     decoding: Decodings | None = None,
     batch_tokens: int | None = None,
-    floor_data: Sequence[Sample] | None = None,
+    baseline_data: Sequence[Sample] | None = None,
     backend: Engine = "transformers",
     vllm: "VLLMSettings | None" = None,
     quantization: QuantizationChoice = "auto",
@@ -52,11 +52,11 @@ def load_judge(
     labels: str | None = None,
     pair: Sequence[str] | None = None,
 ) -> Checker:
-    """Make a judge from the name of a model or baseline (``floor:NAME``); by default the reference judge.
+    """Make a judge from the name of a model or baseline (``baseline:NAME``); by default the reference judge.
 
     Args:
         model: ``reference`` or ``reference-lm``, the encoder and the language model that come with the
-            toolkit; a Hub id; a local folder (full weights or a LoRA adapter); ``floor:NAME``; or the
+            toolkit; a Hub id; a local folder (full weights or a LoRA adapter); ``baseline:NAME``; or the
             name on a server.
         mode: how it answers, see :class:`Judge`; by default as it was trained (``judge.json``).
         template: a file with a Jinja prompt, or with several in YAML, to use instead of the project's own
@@ -70,7 +70,7 @@ def load_judge(
         decoding: ``constrained``, the default, holds reason-mode replies to the form of a verdict where the
             engine can; ``free`` leaves them to the model.
         batch_tokens: padded tokens that run in one batch.
-        floor_data: labelled samples that a fitted baseline learns from.
+        baseline_data: labelled samples that a fitted baseline learns from.
         backend: the engine that runs the model.
         vllm: how vLLM runs the model, where it is the engine.
         quantization: ``nf4`` loads the base weights in 4 bits, ``none`` as they are, and ``auto`` as the
@@ -116,7 +116,7 @@ def load_judge(
         if cascade is None:
             return judge
         at = getattr(judge, "threshold", None)
-        rule = cascade.startswith("floor:")  # it has no threshold
+        rule = cascade.startswith("baseline:")  # it has no threshold
         cheap = load_judge(cascade, prior=prior, threshold=None if rule else threshold)
         return CascadeJudge(cheap, judge, cascade_threshold, cascade_weight, at)
 
@@ -128,13 +128,15 @@ def load_judge(
         raise InputError(unknown("precision", precision, get_args(Precision)))
     refuse_foreign(backend, quantization, base_url, call_cache, vllm)
     if model.startswith("floor:"):
+        raise InputError(f"{model} is called baseline:{model.removeprefix('floor:')} since version 0.3")
+    if model.startswith("baseline:"):
         from judge.baselines.rules import TrivialBaseline
 
         if threshold is not None or prior is not None:
             option = "threshold" if threshold is not None else "prior"
             raise InputError(f"{model} is a rule without a {option}; omit --{option}")
-        floor = TrivialBaseline(model, floor_data)
-        return finished(floor, {})
+        baseline = TrivialBaseline(model, baseline_data)
+        return finished(baseline, {})
     if claims and threshold in ("precision", "recall"):
         raise InputError(f"threshold {threshold} was found for answers as a whole; give claims a number")
     from judge.calibration.threshold import deciding

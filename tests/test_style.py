@@ -14,15 +14,15 @@ PAGES = [
 ]
 NOT_READ = {"style.md", "CHANGELOG.md"}
 TURNS = re.compile(
-    r"\b(borne|bears|at hand|what came of it|from which on|goes on after a kill|leave (it|them|\S+) away)\b"
-    r"|\bdraw so many\b|\bso many of\b|\bis no JSON\b|\bis wanted\b",
+    r"\b(borne|bears?|at hand|so many|what came of it|from which on|goes on after a kill)\b"
+    r"|\bleave (it|them|\S+) away\b|\bis no JSON\b|\bis wanted\b",
     re.IGNORECASE,
 )
 
 
 def texts() -> Iterator[tuple[Path, int, str]]:
     """Lines of the pages, and strings of the modules that are no docstrings, with their places."""
-    for page in PAGES:
+    for page in (*PAGES, *ROOT.glob("*/*/assets/*")):
         if page.name not in NOT_READ:
             for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), start=1):
                 yield page, number, line

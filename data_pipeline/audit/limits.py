@@ -11,7 +11,7 @@ FIGURES = {
     "answer_only": "answer-only",
     "length": "length",
     "overlap": "overlap",
-    "twin": "told from pair",
+    "pair": "told from pair",
     "halves": "halves",
     "rules": "rule judge",
 }
@@ -23,7 +23,7 @@ TEXTS = {
     "answer_only": "AUROC of a classifier that sees only the wording of the answers.",
     "length": "AUROC of the length of the answers.",
     "overlap": "AUROC of how much of an answer is in the document word for word. No build fails by it.",
-    "twin": "Share of pairs whose hallucinated answer looks worse to the answer-only classifier.",
+    "pair": "Share of pairs whose hallucinated answer looks worse to the answer-only classifier.",
     "halves": "AUROC of what the sentences of an answer share, if it has two or more.",
     "rules": "Balanced accuracy of the rule judge, which looks up the facts of the answer, on a part of the "
     "samples. No build fails by it.",
@@ -33,19 +33,19 @@ MEANING = {
     "answer_only": "the wording of the answers gives the label away, without the document",
     "length": "the length of the answers gives the label away",
     "overlap": "how much of the answers is in the document word for word gives the label away",
-    "twin": "the wording gives the hallucinated answer of a pair away, without the document",
+    "pair": "the wording gives the hallucinated answer of a pair away, without the document",
     "halves": "how the sentences of an answer fit together gives the label away, without the document",
     "rules": "a judge that only looks words up finds the label",
 }
-LIMITS = {"answer_only": 0.60, "length": 0.55, "overlap": 0.90, "twin": 0.65, "halves": 0.60, "rules": 0.65}
-"""AUROC; share of pairs (``twin``); balanced accuracy (``rules``)."""
+LIMITS = {"answer_only": 0.60, "length": 0.55, "overlap": 0.90, "pair": 0.65, "halves": 0.60, "rules": 0.65}
+"""AUROC; share of pairs (``pair``); balanced accuracy (``rules``)."""
 OF_KIND: Mapping[tuple[str, str], float] = {
     ("answer_only", "document"): 0.55,  # one answer to two documents
     # Real answers give something away (RAGTruth: 0.67 by wording, 0.66 by length). HaluEval QA, 0.98, need
     # not be read at all.
     **{
         (figure, kind): 0.75
-        for figure in ("answer_only", "length", "twin", "halves")
+        for figure in ("answer_only", "length", "pair", "halves")
         for kind in (LABELLED, "sentence")
     },
 }

@@ -18,11 +18,15 @@ from judge.baselines.rules import TrivialBaseline
 from judge.errors import InputError
 from judge.types import Label, Sample
 
-FLOORS = {"answer_only": "floor:answer-only", "length": "floor:length", "overlap": "floor:overlap"}
+BASELINES = {
+    "answer_only": "baseline:answer-only",
+    "length": "baseline:length",
+    "overlap": "baseline:overlap",
+}
 JUDGED = 300
-"""So many samples of a cell are judged by rule, whole pairs: that costs milliseconds a sample."""
+"""Samples of a cell that are judged by rule, in whole pairs: it costs milliseconds a sample."""
 NGRAMS, TELLING = 8, 4.0
-"""So many telling words are named for each label, from this z-score on: thousands are compared."""
+"""Telling words that are named for each label, and the least z-score of one: thousands are compared."""
 
 Scores = Mapping[str, Mapping[str, float]]
 """For each figure the probability of FAIL of samples, by their ids."""
@@ -46,9 +50,9 @@ def measure(cell: Cell, samples: Sequence[Sample]) -> tuple[list[dict[str, Any]]
 def score(samples: Sequence[Sample]) -> Scores:
     """What each rule says of samples; nothing where it cannot be fitted."""
     found: dict[str, dict[str, float]] = {}
-    for name, floor in FLOORS.items():
+    for name, baseline in BASELINES.items():
         try:
-            found[name] = dict(zip(_ids(samples), TrivialBaseline(floor).p_fail(samples), strict=True))
+            found[name] = dict(zip(_ids(samples), TrivialBaseline(baseline).p_fail(samples), strict=True))
         except InputError:  # too few documents with each of the labels
             found[name] = {}
     long = [sample for sample in samples if len(parts_of(sample)) > 1]
@@ -134,7 +138,7 @@ def figures(samples: Sequence[Sample], kind: str, scores: Scores) -> dict[str, d
         if pairs:
             told = [_told(known[faithful.id], known[wrong.id]) for faithful, wrong in pairs]
             groups = [_group(wrong) for _, wrong in pairs]
-            found["twin"] = _judged("twin", kind, share(told, groups), len(pairs), groups)
+            found["pair"] = _judged("pair", kind, share(told, groups), len(pairs), groups)
     return found
 
 

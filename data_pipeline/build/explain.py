@@ -11,10 +11,10 @@ def yields(manifest: Mapping[str, Any]) -> list[str]:
     """Two Markdown tables, in lines: pairs by source and kind, and hallucinated samples by source and edit.
 
     Args:
-        manifest: of a data set; its ``twins`` count gold answers before a mix draws, its ``edits`` the
+        manifest: of a data set; its ``pairs`` count gold answers before a mix draws, its ``edits`` the
             samples that are in the set.
     """
-    yields: Mapping[str, Mapping[str, int]] = manifest["twins"]
+    yields: Mapping[str, Mapping[str, int]] = manifest["pairs"]
     if not yields:
         return ["No gold answers were perturbed."]
     kinds = [kind for kind in KINDS if any(f"{kind} asked" in row for row in yields.values())]

@@ -106,7 +106,7 @@ def data_card(manifest: Mapping[str, Any]) -> str:
         "",
         f"{manifest['samples']} samples about {manifest['documents']} documents, prompt version "
         f"{manifest['prompt_version']} (hash `{manifest['prompt_hash']}`). "
-        "Splits are by document; a gold answer and its perturbed twin never part.",
+        "Splits are by document; a gold answer and the wrong one made of it never part.",
     ]
     for name, counts in {**manifest["counts"], **manifest["rows"]}.items():
         if counts:

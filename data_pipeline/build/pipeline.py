@@ -90,9 +90,9 @@ def build(
                     store.add(read, entry)
                 if source.perturb:  # of a labelled set the right answers
                     read = only_right(read, dropped)
-                if source.twins:
+                if source.contrast_pairs:
                     read = right_answers(store.samples("entry = ? AND label = 'PASS'", (entry,)))
-                if perturbs or source.twins:
+                if perturbs or source.contrast_pairs:
                     checked = only_supported(read, dropped, trimmed, workers) if config.check_golds else read
                     golds.add(checked, entry)
                 if source.perturb:
@@ -150,7 +150,7 @@ def build(
             write_jsonl(folder / "leaks.jsonl", ())
         stages = {
             "trimmed": trimmed.table(),
-            "twins": made.table(),
+            "pairs": made.table(),
             "mix": mixed,
             "sizes": sizes_made,
             "audit": audit,

@@ -101,11 +101,13 @@ class DataConfig(StrictConfig):
         return self
 
     @model_validator(mode="after")
-    def _twins_of_labelled_answers(self) -> Self:
+    def _pairs_of_labelled_answers(self) -> Self:
         for source in self.sources:
             perturbs = self.perturb if source.perturb is None else source.perturb
-            if source.twins and (perturbs or source.samples is not None):
-                raise ValueError("twins is for labelled samples (perturb: false), all of them (no samples)")
+            if source.contrast_pairs and (perturbs or source.samples is not None):
+                raise ValueError(
+                    "contrast_pairs is for labelled samples (perturb: false), all of them (no samples)"
+                )
             if source.samples is not None and source.samples.pairs and not perturbs:
                 raise ValueError("pairs are made of gold answers that are perturbed; omit samples.pairs")
         return self

@@ -1,7 +1,7 @@
 """One edit of an answer, and the rules that all edits share.
 
 Every edit function takes answer, document, question and a source of chance, and goes through
-:func:`make_edit` (in Chinese through ``chinese_edit``): the new answer differs, is no sentence of the
+:func:`make_edit` (in Chinese through ``chinese_edit``): the new answer differs, is not a sentence of the
 document (another of its spans may be wrong), keeps its length, and does not say a thing twice.
 ``from_document`` is true exactly if the text that was put in occurs in the document, so that word overlap
 with it cannot tell the two apart.
@@ -75,7 +75,7 @@ _WHAT = {
 
 
 def make_edit(kind: str, answer: str, document: str, swaps: list[Swap], what: str = "") -> Edit | None:
-    """Apply ``swaps`` (start, end, text) to an English answer, and refuse what is no clean wrong answer."""
+    """Apply ``swaps`` (start, end, text) to an English answer, and refuse an unclean wrong answer."""
     new = answer
     for start, end, text in sorted(swaps, reverse=True):
         before = new[:start]

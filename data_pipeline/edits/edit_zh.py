@@ -37,7 +37,7 @@ MOST_SHARED = 0.7
 
 
 def chinese_edit(kind: str, answer: str, document: str, swaps: list[Swap], what: str = "") -> Edit | None:
-    """Apply ``swaps`` (start, end, text in simplified characters), and refuse what is no clean wrong answer.
+    """Apply ``swaps`` (start, end, text in simplified characters), and refuse an unclean wrong answer.
 
     It must say something else, keep its length, be no statement of the document, and say nothing twice.
     """

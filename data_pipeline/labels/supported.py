@@ -119,7 +119,7 @@ def only_supported(
 ) -> Iterator[Sample]:
     """The golds that are supported, trimmed where need be; notes which were left out and which were trimmed.
 
-    A sample that is labelled ``FAIL`` is no gold, and passes.
+    A sample that is labelled ``FAIL`` is not a gold answer, and passes.
     """
     golds, copies = tee(golds)
     for gold, found in zip(golds, (workers or Workers()).map(_unless_labelled, copies), strict=True):

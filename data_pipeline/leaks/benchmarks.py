@@ -1,7 +1,7 @@
 """The benchmarks that training data must not hold, read for their documents, questions and answers alone.
 
-``data_dir`` holds one folder per benchmark with its original files, plain or ``.gz``. A benchmark that is not
-there is *not at hand*, and the gate's record says so. Some sets are benchmarks and sources: their rows on the
+``data_dir`` holds one folder per benchmark with its original files, plain or ``.gz``. A missing one is
+*not available*, and the gate's record says so. Some sets are benchmarks and sources: their rows on the
 side of the sources are marked (:mod:`judge.formats.shared`).
 """
 

@@ -13,7 +13,7 @@ from judge.types import Language, Sample
 POOL = 2000
 """Answers of one kind that foreign ones are drawn from; of a larger set, a seeded choice of this many."""
 NEAR = 40
-"""So many documents are near another one."""
+"""How many documents count as near another one."""
 
 _KIND = "source = ? AND task = ? AND language = ? AND domain = ? AND COALESCE(split, '') = ?"
 # Weights are whole numbers, so that sums of products are exact, in whatever order a machine adds them up.

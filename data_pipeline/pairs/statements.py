@@ -20,7 +20,7 @@ from judge.types import Language
 SIZES: Mapping[Language, tuple[int, int]] = {"en": (8, 45), "zh": (14, 90)}
 """Words (characters in Chinese) of a statement, at least and at most."""
 LONG_LINE = 60
-"""Characters of a line from which on it is no heading: without an end mark, the next one goes on with it."""
+"""A line of this many characters is not a heading: without an end mark, the next line continues it."""
 
 _FIT_EN = re.compile(r"(?!To |[^.]{0,40}:|\d{1,3} [A-Z])(?:[A-Z][\w’'-]* |\d).*[a-z0-9%]\.", re.S)
 _UNFIT_EN = re.compile(
@@ -106,7 +106,7 @@ def statements(document: str, language: Language) -> tuple[Statement, ...]:
 
 
 def plain(text: str, language: Language) -> str | None:
-    """A sentence in plain words; ``None`` where it is no statement that can stand in another text."""
+    """A sentence in plain words; ``None`` where it cannot stand in another text."""
     least, most = SIZES[language]
     text = _PARENTHESIS.sub("", text) if text[:1] not in "(（" else text
     text = re.sub(r"\s+", " ", text).strip()

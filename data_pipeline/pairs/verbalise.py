@@ -1,7 +1,7 @@
 """From a question and a short answer to a sentence: "Who designed the bridge?", "Ada Holst" -> "Ada Holst
 designed the bridge."
 
-By rule, for questions whose grammar is plain; for every other one there is no sentence.
+By rule, for questions whose grammar is plain; others get none.
 """
 
 from data_pipeline.pairs.verbalise_en import english

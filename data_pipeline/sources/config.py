@@ -72,7 +72,7 @@ class SourceConfig(StrictConfig):
     limit: PositiveInt | None = None
     """At most this many samples are read, whole documents, chosen by the seed."""
     samples: SizesConfig | None = None
-    """So many come out, refilled from the source for what is dropped on the way, until it is spent."""
+    """How many come out; what is dropped on the way is replaced from the source, until it is spent."""
     side: Literal["source", "benchmark", "whole"] = "source"
     """Sets that benchmarks measure on too: the documents that may be trained on, those that measure, or all
     (:mod:`judge.formats.shared`)."""
@@ -82,9 +82,12 @@ class SourceConfig(StrictConfig):
     perturb: bool | None = None
     """Other than the recipe's ``perturb``. ``true`` perturbs the right answers of a labelled set and leaves
     the others out."""
-    twins: bool = False
+    contrast_pairs: bool = False
     """With ``perturb: false``: the right ones of the labelled samples are gold answers too, and get pairs."""
-    gone: ClassVar[Mapping[str, str]] = {"distractors": "omit it; one wrong option of a question is taken"}
+    gone: ClassVar[Mapping[str, str]] = {
+        "distractors": "omit it; one wrong option of a question is taken",
+        "twins": "it is called contrast_pairs",
+    }
 
     @property
     def title(self) -> str:

@@ -26,7 +26,7 @@ def count_tokens(text: str) -> int:
 
 
 def window(article: str, start: int, end: int, tokens: int) -> str:
-    """The window of an article in which a span stands best; the article itself if it is no longer.
+    """The window of an article in which a span stands best; the article itself if it fits.
 
     Windows are whole sentences, of at most ``tokens`` tokens; a new one begins about every half. Of those
     that hold the span whole, that one is taken in which it stands farthest from an edge. A span that fits no

@@ -195,7 +195,7 @@ def _last_names() -> frozenset[str]:
 
 
 def _gender(run: str) -> str:
-    """The gender that the first of several names has; empty where it is no known first name."""
+    """The gender that the first of several names has; empty where that first name is not known."""
     first = run.split()[0]
     return _first_names().get(first, "") if " " in run and first not in _LISTED else ""
 

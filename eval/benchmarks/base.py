@@ -71,7 +71,7 @@ class Benchmark:
         figures: measures of its own, from samples and their verdicts in the same order; none by default.
         ask: how it puts its samples to a language model, where the common prompt would not do.
         draw: what ``--limit`` draws, from samples, limit and seed.
-        floors: baselines besides the common ones.
+        baselines: baselines besides the common ones.
         query: what to search a corpus for (a setting), empty where a search makes no sense; ``None`` for a
             benchmark whose samples have documents.
         of: the benchmark that this is a part of, whose published figures stand next to it with a warning.
@@ -85,7 +85,7 @@ class Benchmark:
     figures: Callable[[Sequence[Sample], Sequence[Verdict]], Figures] = lambda samples, verdicts: {}
     ask: Callable[[Judge], Checker] | None = None
     draw: Callable[[Sequence[Sample], int | None, int], list[Sample]] = take
-    floors: tuple[Checker, ...] = ()
+    baselines: tuple[Checker, ...] = ()
     query: Callable[[Sample], str] | None = None
     of: str | None = None
     notes: tuple[str, ...] = ()

@@ -140,7 +140,7 @@ DIAHALU = Benchmark(
     read=partial(read, V1),
     rows=rows,
     ask=with_prompt(PROMPT),
-    floors=(TrivialBaseline(RANDOM),),
+    baselines=(TrivialBaseline(RANDOM),),
     query=query,
     notes=("Published figures are precision, recall and F1 of FAIL with the authors' own prompt.",),
 )

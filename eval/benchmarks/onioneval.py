@@ -206,7 +206,7 @@ def _variant(
         rows=rows,
         figures=figures,
         ask=partial(ask, OnionPrompt(examples=examples)),
-        floors=(AlwaysYes(),),
+        baselines=(AlwaysYes(),),
         notes=(*NOTES, *notes),
     )
 

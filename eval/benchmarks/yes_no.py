@@ -174,7 +174,7 @@ def _as_in(word: str) -> tuple[str, str]:
 class AlwaysYes(Checker):
     """The trivial rule of a benchmark that has only questions to which yes is right."""
 
-    name = "floor:always-yes"
+    name = "baseline:always-yes"
     mode: Mode = "verdict"
     chunk = 0
 

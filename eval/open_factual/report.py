@@ -83,9 +83,9 @@ def _leaderboard(runs: Sequence[Answered], answered: Sequence[Answered]) -> Tabl
                 found["extended"]["accuracy"], *[None] * len(SCORES[2:]),
                 *(found["strict"][label] for label in _STRESS.values()),
             ),
-            "floor",
+            "baseline",
         )
-        for name, found in runs[0].report["floors"].items()
+        for name, found in runs[0].report["baselines"].items()
     ]  # fmt: skip
     head = ("model", "hardware", "GPU memory", "date", "tasks", "accuracy", *SCORES[1:], *_STRESS)
     return Table("Leaderboard of models that answer", head, rows, notes, warnings, labels=4)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from eval.open_factual.tasks import BENCHMARK
-from eval.report import told_apart
+from eval.report import todays_names, told_apart
 from eval.verdicts import REPORT
 from judge.errors import InputError
 from judge.formats.records import read_object
@@ -51,7 +51,7 @@ def _report(folder: Path) -> Mapping[str, Any] | None:
     if not (folder / REPORT).is_file():
         return None
     try:
-        found: Mapping[str, Any] = read_object(folder / REPORT).values["reports"][0]
+        found = todays_names(read_object(folder / REPORT).values["reports"][0])
         return found if found["benchmark"] == BENCHMARK else None
     except (InputError, KeyError, IndexError, TypeError):
         return None  # what reads results of judges says what is wrong with it

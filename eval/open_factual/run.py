@@ -18,9 +18,9 @@ from eval.open_factual.results import TABLE, Answered
 from eval.open_factual.scoring import SCORING_VERSION, TOLERANCE, score
 from eval.open_factual.similarity import Similarity, similar_label
 from eval.open_factual.summary import (
+    baselines,
     contamination,
     disputed,
-    floors,
     metrics,
     summarize,
     to_row,
@@ -34,7 +34,7 @@ from eval.open_factual.tasks import (
     select,
     tasks_hash,
 )
-from eval.report import hardware, this_command, versions
+from eval.report import hardware, this_command, todays_names, versions
 from eval.verdicts import REPORT, RUN, VERDICTS, check_out
 from judge.backends.base import Backend
 from judge.checker import Checker
@@ -158,7 +158,7 @@ def run_open_factual(
         "citations": dict(Counter(row["citation"] for row in rows if row["citation"] is not None)),
         "contamination": contamination(rows),
         "disputed": disputed(rows),
-        "floors": floors(tasks, tolerance),
+        "baselines": baselines(tasks, tolerance),
         "wall_seconds": round(time.perf_counter() - start, 3),
         "hardware": hardware(machine),
         "versions": versions(),
@@ -177,8 +177,7 @@ def _finished(out: Path, settings: Settings) -> dict[str, Any] | None:
         return None
     if differences(dict(read_object(out / RUN).values), json.loads(json.dumps(settings))):
         return None
-    report: dict[str, Any] = read_object(out / REPORT).values["reports"][0]
-    return report
+    return todays_names(read_object(out / REPORT).values["reports"][0])
 
 
 def _open(out: Path, settings: Row, overwrite: bool) -> Appender:

@@ -14,10 +14,10 @@ SCORES = ("strict", "extended", "similar", "judged")
 REPLIES = {"claim": "wrong", "uncertain": "uncertain", "refusal": "refused", "empty": "empty"}
 """What an answer that is not correct counts as, by what it does."""
 
-FLOORS: Mapping[str, Callable[[FactualTask], str]] = {
-    "floor:refuse": lambda task: "I do not know.",
-    "floor:echo": lambda task: " ".join([task.question, *task.passages]),
-    "floor:count": lambda task: "Yes 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20",
+BASELINES: Mapping[str, Callable[[FactualTask], str]] = {
+    "baseline:refuse": lambda task: "I do not know.",
+    "baseline:echo": lambda task: " ".join([task.question, *task.passages]),
+    "baseline:count": lambda task: "Yes 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20",
 }
 """Answers without knowledge: nothing, the prompt again, and many answers at once."""
 
@@ -144,7 +144,7 @@ def disputed(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def floors(tasks: Sequence[FactualTask], tolerance: float) -> dict[str, dict[str, Any]]:
+def baselines(tasks: Sequence[FactualTask], tolerance: float) -> dict[str, dict[str, Any]]:
     """What answers without knowledge score on these tasks."""
 
     def rows(reply: Callable[[FactualTask], str]) -> list[dict[str, Any]]:
@@ -154,4 +154,4 @@ def floors(tasks: Sequence[FactualTask], tolerance: float) -> dict[str, dict[str
             for task, answer in zip(tasks, answers, strict=True)
         ]
 
-    return {name: summarize(rows(reply))["overall"] for name, reply in FLOORS.items()}
+    return {name: summarize(rows(reply))["overall"] for name, reply in BASELINES.items()}

@@ -15,7 +15,7 @@ class Standing:
     """One line of the leaderboard: a judge, or a baseline (``run`` is then ``None``).
 
     ``run`` counts the runs of all sets, in order. ``lift`` is the figure of :func:`main_figure` minus that of
-    the best baseline, whose name is ``best_floor``; ``None`` where one is missing.
+    the best baseline, whose name is ``best_baseline``; ``None`` where one is missing.
     """
 
     run: int | None
@@ -27,8 +27,8 @@ class Standing:
     metrics: Metrics
     parameters: int | None = None
     samples_per_second: float | None = None
-    best_floor: str | None = None
-    floor_figure: float | None = None
+    best_baseline: str | None = None
+    baseline_figure: float | None = None
     lift: float | None = None
 
 
@@ -37,9 +37,9 @@ def main_figure(metrics: Metrics) -> float | None:
     return metrics.accuracy if metrics.balanced_accuracy is None else metrics.balanced_accuracy
 
 
-def best_floor(floors: Mapping[str, Metrics]) -> tuple[str, float] | None:
+def best_baseline(baselines: Mapping[str, Metrics]) -> tuple[str, float] | None:
     """The baseline with the highest main figure."""
-    found = [(name, figure) for name, row in floors.items() if (figure := main_figure(row)) is not None]
+    found = [(name, figure) for name, row in baselines.items() if (figure := main_figure(row)) is not None]
     return max(found, key=lambda pair: pair[1], default=None)
 
 
@@ -50,11 +50,11 @@ def standings(sets: Sequence[SampleSet]) -> list[Standing]:
     for group in sets:
         judges = [_judge(run, first + place, group) for place, run in enumerate(group.runs)]
         first += len(group.runs)
-        floors = [
+        baselines = [
             Standing(None, name, group.name, "", "", "", metrics)
-            for name, metrics in group.report.floors.items()
+            for name, metrics in group.report.baselines.items()
         ]
-        for part in (judges, floors):
+        for part in (judges, baselines):
             lines += sorted(part, key=lambda line: main_figure(line.metrics) or 0.0, reverse=True)
     return lines
 
@@ -67,7 +67,7 @@ def unbeaten(lines: Sequence[Standing]) -> list[Standing]:
 def _judge(run: Run, number: int, group: SampleSet) -> Standing:
     report = run.report
     metrics = report.mean_metrics()
-    figure, floor = main_figure(metrics), best_floor(report.floors)
+    figure, baseline = main_figure(metrics), best_baseline(report.baselines)
     size, size_class = _size(report.judge.get("parameters"))
     return Standing(
         run=number,
@@ -79,9 +79,9 @@ def _judge(run: Run, number: int, group: SampleSet) -> Standing:
         metrics=metrics,
         parameters=report.judge.get("parameters"),
         samples_per_second=report.samples_per_second,
-        best_floor=floor[0] if floor else None,
-        floor_figure=floor[1] if floor else None,
-        lift=figure - floor[1] if floor and figure is not None else None,
+        best_baseline=baseline[0] if baseline else None,
+        baseline_figure=baseline[1] if baseline else None,
+        lift=figure - baseline[1] if baseline and figure is not None else None,
     )
 
 

@@ -23,7 +23,7 @@ def leaderboard(lines: Sequence[Standing]) -> Table:
                 line.name, line.set, line.mode, line.size or "-", line.metrics.n,
                 Share(line.metrics.accuracy, line.metrics.accuracy_ci),
                 Share(line.metrics.balanced_accuracy, line.metrics.balanced_accuracy_ci),
-                _rule(line.best_floor, line.floor_figure),
+                _rule(line.best_baseline, line.baseline_figure),
                 points(line.lift), line.metrics.f1, line.metrics.auroc, line.metrics.coverage,
             )
         )
@@ -39,7 +39,7 @@ def leaderboard(lines: Sequence[Standing]) -> Table:
 
 def _rule(name: str | None, figure: float | None) -> Cell:
     """A baseline's figure, with its name."""
-    return "-" if name is None else Share(figure, name=name.removeprefix("floor:"))
+    return "-" if name is None else Share(figure, name=name.removeprefix("baseline:"))
 
 
 def set_tables(group: SampleSet) -> list[Table]:
@@ -63,8 +63,8 @@ def _main(group: SampleSet) -> Table:
         )  # fmt: skip
 
     rows = [row(run.name, run.report.mean_metrics(), "judge") for run in group.runs]
-    rows += [row(name, metrics, "floor") for name, metrics in group.report.floors.items()]
-    left_out = [f"{name} left out: {reason}" for name, reason in group.report.floors_left_out.items()]
+    rows += [row(name, metrics, "baseline") for name, metrics in group.report.baselines.items()]
+    left_out = [f"{name} left out: {reason}" for name, reason in group.report.baselines_left_out.items()]
     head = ("judge", "n", "accuracy", "balanced accuracy", "precision", "recall", "F1", "AUROC")
     return Table("Judges and baselines", head, rows, notes=(*group.report.notes, *left_out))
 
@@ -102,17 +102,18 @@ def _parts(group: SampleSet) -> Iterator[Table]:
             for run, found in zip(group.runs, own, strict=True)
             for several in (spreads(run, "tables", title),)
         ]  # fmt: skip
-        floors = [
+        baselines = [
             (name, _sized(tables, title))
             for run in group.runs
-            for name, tables in run.report.floor_tables.items()
+            for name, tables in run.report.baseline_tables.items()
         ]
-        if floors:
+        if baselines:
             found = (
-                [(name, getattr(row[part], figure)) for name, row in floors if part in row] for part in parts
+                [(name, getattr(row[part], figure)) for name, row in baselines if part in row]
+                for part in parts
             )
             best = (max(rules, key=lambda one: one[1], default=(None, None)) for rules in found)
-            rows.append(Row((BEST_RULE, *(_rule(*one) for one in best)), "floor"))
+            rows.append(Row((BEST_RULE, *(_rule(*one) for one in best)), "baseline"))
         yield Table(
             f"By {title}: {figure.replace('_', ' ')}",
             ("judge", *(f"{name} ({n:,})" for name, n in parts)),
@@ -131,7 +132,7 @@ def _figures(group: SampleSet) -> Iterator[Table]:
     measured: list[tuple[str, Figures, Run | None]] = [
         (run.name, run.report.figures, run) for run in group.runs
     ]
-    measured += [(name, found, None) for name, found in group.report.floor_figures.items()]
+    measured += [(name, found, None) for name, found in group.report.baseline_figures.items()]
     for title, rows in group.report.figures.items():
         columns = list(dict.fromkeys(name for figures in rows.values() for name in figures))
         yield Table(
@@ -147,7 +148,7 @@ def _figures(group: SampleSet) -> Iterator[Table]:
                             for column in columns
                         ),
                     ),
-                    "judge" if run else "floor",
+                    "judge" if run else "baseline",
                 )
                 for name in rows
                 for judge, own, run in measured

@@ -19,20 +19,20 @@ from judge.errors import InputError, unknown
 from judge.types import Label, Mode, Sample, Verdict
 
 TRIVIAL_BASELINES = (
-    "floor:always-pass",
-    "floor:always-fail",
-    "floor:length",
-    "floor:overlap",
-    "floor:answer-only",
+    "baseline:always-pass",
+    "baseline:always-fail",
+    "baseline:length",
+    "baseline:overlap",
+    "baseline:answer-only",
 )
-CONSTANT = {"floor:always-pass": 0.0, "floor:always-fail": 1.0}
-RANDOM = "floor:random"
+CONSTANT = {"baseline:always-pass": 0.0, "baseline:always-fail": 1.0}
+RANDOM = "baseline:random"
 """A coin for each sample, by its id: the baseline ``Random`` of DiaHalu (section 5.1)."""
 FOLDS = 5
 SEED = 0
 MIN_DF = 2
 """An n-gram counts if it stands in this many of the answers that a rule is fitted on."""
-_REMEDY = "use labelled samples of both classes, or give judge eval some with --set floor_data=FILE"
+_REMEDY = "use labelled samples of both classes, or give judge eval some with --set baseline_data=FILE"
 
 
 def _group(sample: Sample) -> str:
@@ -51,10 +51,10 @@ def _features(name: str, samples: Sequence[Sample]) -> Any:
     """The matrix a rule looks at, one row a sample; n-gram counts are sparse. Labels are never used."""
     import numpy as np
 
-    if name == "floor:length":
+    if name == "baseline:length":
         lengths = [len(sample.answer) for sample in samples]
         return np.array([[length, math.log(length + 1)] for length in lengths], dtype=np.float64)
-    if name == "floor:overlap":
+    if name == "baseline:overlap":
         return np.array([overlap(sample) for sample in samples], dtype=np.float64)
     from sklearn.feature_extraction.text import CountVectorizer
 
@@ -71,7 +71,7 @@ def _fit_predict(name: str, features: Any, targets: Any, fitted: Any, judged: An
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    if name == "floor:answer-only":
+    if name == "baseline:answer-only":
         # The n-grams of the fitted rows alone make the vocabulary, as if the others had never been seen.
         frequency = np.bincount(features[fitted].indices, minlength=features.shape[1])
         frequent = np.flatnonzero(frequency >= MIN_DF)
@@ -127,7 +127,7 @@ class TrivialBaseline(Checker):
 
     def __init__(self, name: str, train: Sequence[Sample] | None = None):
         if name not in (*TRIVIAL_BASELINES, RANDOM):
-            raise InputError(unknown("floor", name, (*TRIVIAL_BASELINES, RANDOM)))
+            raise InputError(unknown("baseline", name, (*TRIVIAL_BASELINES, RANDOM)))
         self.name = name
         self._train = None if train is None else [sample for sample in train if sample.label is not None]
         if self._train is not None and len({sample.label for sample in self._train}) < 2:

@@ -65,7 +65,7 @@ def batch_command(
     if engine == "ray":
         from judge.batch.ray import RayEngine, load_on_worker
 
-        if settings["backend"] == "openai" or model.startswith("floor:"):
+        if settings["backend"] == "openai" or model.startswith("baseline:"):
             raise InputError("engine ray is for models that its workers run; omit --engine")
         where = RayEngine(
             partial(load_on_worker, Path.cwd(), model, **settings),

@@ -73,7 +73,7 @@ def check_command(
     named = {option.removeprefix("--"): text for option, text in texts.items()}
     row = {"id": "check", **named, "task": task, "language": language}
     sample = sample_from_row(row, file="judge check")
-    unused = UNUSED if settings["backend"] == "transformers" and not model.startswith("floor:") else ()
+    unused = UNUSED if settings["backend"] == "transformers" and not model.startswith("baseline:") else ()
     with _collecting_no_garbage(), _without(*unused):
         introduce(model)
         judge = load_judge(model, **settings)

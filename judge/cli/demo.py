@@ -117,7 +117,7 @@ def show(
         "samples/s",
     ):
         table.add_column(column, justify="left" if column in ("judge", "mode") else "right")
-    for name, metrics in reports[next(iter(rows))]["floors"].items():
+    for name, metrics in reports[next(iter(rows))]["baselines"].items():
         table.add_row(name, "", *figures(metrics), "")
     table.add_section()
     for name, (title, mode) in rows.items():
@@ -135,8 +135,8 @@ def what_was_shown(out: Path) -> str:
     """One sentence on what SFT and DPO reached on documents that they never saw; it tells a shortfall too."""
     reports = {name: read_report(out / "eval" / name / "report.json") for name in TRAINED}
     judge = reports["dpo-verdict"]
-    best, floor = max(
-        (metrics["auroc"] or 0.0, name.partition(":")[2]) for name, metrics in judge["floors"].items()
+    best, baseline = max(
+        (metrics["auroc"] or 0.0, name.partition(":")[2]) for name, metrics in judge["baselines"].items()
     )
     reached = judge["metrics"]["auroc"]
     above = 100 * (reached - best)
@@ -146,7 +146,7 @@ def what_was_shown(out: Path) -> str:
     return (
         f"What this shows: on {judge['metrics']['n']} answers about documents that it never saw, the judge "
         f"ranks hallucinations with an AUROC of {percent(reached)}, {abs(above):.1f} points "
-        f"{'above' if above >= 0 else 'below'} the best baseline ({floor}, {percent(best)})"
+        f"{'above' if above >= 0 else 'below'} the best baseline ({baseline}, {percent(best)})"
         f"{'' if above >= GOAL else f', which misses the goal of {GOAL:.0f} points'}; DPO on "
         f"{trained['pairs']} pairs gives the right judgement the higher reward in {percent(rewards[-1])} % "
         f"of held-out pairs (chance: 50), and takes the accuracy in reason mode from "

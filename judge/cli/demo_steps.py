@@ -125,7 +125,7 @@ def measure(what: str, model: str, data: str, result: str, seconds: float, optio
     """Measure a judge and the baselines on the test documents."""
     command = (
         *JUDGE, "eval", "--model", model, "--samples", f"{data}/test.jsonl",
-        "--set", f"floor_data={data}/samples.jsonl", *options, "--overwrite", "--out", result,
+        "--set", f"baseline_data={data}/samples.jsonl", *options, "--overwrite", "--out", result,
     )  # fmt: skip
     return Step(f"measure {what}", command, seconds, made=Path(result) / "report.json")
 

@@ -32,7 +32,7 @@ MODEL = Annotated[
     str,
     typer.Option(
         metavar="MODEL",
-        help=f"{', '.join(JUDGES)}, a Hub id, a local folder, floor:NAME, or a server's name for it.",
+        help=f"{', '.join(JUDGES)}, a Hub id, a local folder, baseline:NAME, or a server's name for it.",
     ),
 ]
 
@@ -210,7 +210,7 @@ def watch_languages(model: str, settings: Settings, at_once: bool = False) -> "L
     """Counts samples in languages that a judge was not trained on, as far as its ``judge.json`` says it."""
     from judge.prompting.language import LanguageWatch
 
-    if settings["backend"] == "openai" or model.startswith("floor:"):
+    if settings["backend"] == "openai" or model.startswith("baseline:"):
         return LanguageWatch(())
     return LanguageWatch(read_identity(model).get("languages", ("en",) if model in JUDGES else ()), at_once)
 

@@ -498,12 +498,12 @@ def test_wrong_calls(judged: Judged, tmp_path: Path, refused: Refused) -> None:
         assert message in refused("calibrate", *arguments)
     assert (folder / "judge.json").read_bytes() == before
     with pytest.raises(InputError, match="a rule without a threshold"):
-        load_judge("floor:length", threshold="0.3")
+        load_judge("baseline:length", threshold="0.3")
     with pytest.raises(InputError, match="a rule without a prior; omit --prior"):
-        load_judge("floor:length", prior=0.3)
+        load_judge("baseline:length", prior=0.3)
 
 
-@pytest.mark.parametrize("model", ["floor:length", "selfcheck:judge"])
+@pytest.mark.parametrize("model", ["baseline:length", "selfcheck:judge"])
 def test_what_has_no_threshold_refuses_one(model: str, judged: Judged, refused: Refused) -> None:
     assert "omit --threshold" in refused(
         "eval", "--model", model, "--samples", judged[1], "--threshold", "0.3"

@@ -117,8 +117,8 @@ def test_what_the_first_doubts_is_judged_by_both() -> None:
 
 
 def test_it_says_who_judges() -> None:
-    judge = load_judge("floor:always-fail", cascade="floor:always-pass", cascade_threshold=0.8)
-    assert isinstance(judge, CascadeJudge) and judge.name == "floor:always-pass then floor:always-fail"
+    judge = load_judge("baseline:always-fail", cascade="baseline:always-pass", cascade_threshold=0.8)
+    assert isinstance(judge, CascadeJudge) and judge.name == "baseline:always-pass then baseline:always-fail"
     described = judge.describe()
     assert described["first"]["sure"] == 0.8 and described["first"] != described
     [found] = judge.check([sample("a")])
@@ -128,7 +128,7 @@ def test_it_says_who_judges() -> None:
 def test_a_threshold_is_that_of_both() -> None:
     judge = load_judge(cascade="reference", threshold="0.95")
     assert isinstance(judge, CascadeJudge) and judge.describe()["first"]["threshold"] == 0.95
-    assert load_judge(cascade="floor:always-pass", threshold="0.95").describe()["threshold"] == 0.95
+    assert load_judge(cascade="baseline:always-pass", threshold="0.95").describe()["threshold"] == 0.95
 
 
 @pytest.mark.parametrize(
@@ -143,4 +143,4 @@ def test_a_threshold_is_that_of_both() -> None:
 )
 def test_wrong_calls_are_refused(asked: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        load_judge("floor:always-fail", **{"cascade": "floor:always-pass"} | asked)
+        load_judge("baseline:always-fail", **{"cascade": "baseline:always-pass"} | asked)

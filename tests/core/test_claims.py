@@ -147,7 +147,7 @@ def test_every_sentence_has_its_probability_and_its_passage() -> None:
     assert text_of(ANSWER, [told.claims[1].span]) == ["Lindmoor sued everybody loudly."]
     assert verdicts[0].claims[0].p_fail == verdicts[0].p_fail
     assert verdict_from_json(json.loads(json.dumps(verdict_to_json(told)))) == told
-    [empty] = ClaimsJudge(TrivialBaseline("floor:always-fail"), calibration()).iter_check(
+    [empty] = ClaimsJudge(TrivialBaseline("baseline:always-fail"), calibration()).iter_check(
         [Sample("e", "", " ")]
     )
     assert empty.p_fail == 1 and not empty.claims
@@ -224,7 +224,7 @@ def labelled(count: int) -> tuple[list[Sample], list[Verdict]]:
             label=Label.FAIL if any(wrong) else Label.PASS, group=str(number // 2), meta={"spans": spans},
         )  # fmt: skip
         doubts = [min(max(draw.gauss(0.3 + 0.4 * bad, 0.15), 0.01), 0.99) for bad in wrong]
-        asked = ClaimsJudge(TrivialBaseline("floor:always-pass")).check([sample])[0]
+        asked = ClaimsJudge(TrivialBaseline("baseline:always-pass")).check([sample])[0]
         claims = tuple(replace(claim, p_fail=p) for claim, p in zip(asked.claims, doubts, strict=True))
         samples.append(sample)
         verdicts.append(replace(asked, p_fail=sum(doubts) / 3, claims=claims))
@@ -269,7 +269,7 @@ def test_a_calibration_is_used_where_it_holds(tmp_path: Path) -> None:
 def test_check_names_every_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     bridge = tmp_path / "bridge.txt"
     bridge.write_text(BRIDGE)
-    asked = ("check", "--model", "floor:always-fail", "--document", f"@{bridge}", "--answer", ANSWER)
+    asked = ("check", "--model", "baseline:always-fail", "--document", f"@{bridge}", "--answer", ANSWER)
     assert call(*asked, "--claims") == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "FAIL (hallucinated, p(FAIL) = 1.000)"

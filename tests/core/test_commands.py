@@ -24,8 +24,8 @@ from tests.calling import ModelFolder, Refused, call
 from tests.tiny_data import rows_of
 
 ROOT = Path(__file__).resolve().parents[2]
-PASS_FLOOR = "floor:always-pass"
-FLOOR = ("--model", PASS_FLOOR)
+PASS_BASELINE = "baseline:always-pass"
+BASELINE = ("--model", PASS_BASELINE)
 
 
 def write_samples(path: Path, count: int, first: int = 0) -> Path:
@@ -163,7 +163,7 @@ def test_a_text_is_never_taken_for_a_file(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "tower").write_text("It is 20 m.")
     monkeypatch.setattr("sys.stdin", io.StringIO("The tower."))
-    assert call("check", *FLOOR, "--document", "-", "--answer", "@tower") == 0
+    assert call("check", *BASELINE, "--document", "-", "--answer", "@tower") == 0
     assert capsys.readouterr().out.startswith("PASS")
     texts = ["The tower.", "@@home", "24/7", "It is in docs/a.txt", "", "x" * 5000, "\u9ad8/\u4f4e\u3002"]
     for text in texts:
@@ -187,8 +187,8 @@ def test_a_text_is_never_taken_for_a_file(
         (("--document", "@none.txt"), "none.txt: --document could not be read (No such file or directory)"),
         (("--answer", "none.txt"), "did you mean --answer @none.txt?"),
         (("--answer", " "), "field 'answer': is empty"),
-        (("--model", "floor:lenght"), "did you mean 'floor:length'?"),
-        (("--model", "floor:length"), "labelled"),
+        (("--model", "baseline:lenght"), "did you mean 'baseline:length'?"),
+        (("--model", "baseline:length"), "labelled"),
         (("--set", "task=summary"), "did you mean 'summarization'?"),
         (("--set", "language=de"), "unknown language 'de'"),
         (("--set", "template=none.jinja", "--model", "m"), "no such file"),
@@ -197,7 +197,7 @@ def test_a_text_is_never_taken_for_a_file(
 def test_wrong_calls_of_check(
     changes: tuple[str, ...], message: str, document: Path, refused: Refused
 ) -> None:
-    options = {"--model": PASS_FLOOR, "--document": f"@{document}", "--answer": "It is 20 m."}
+    options = {"--model": PASS_BASELINE, "--document": f"@{document}", "--answer": "It is 20 m."}
     options |= dict(zip(changes[::2], changes[1::2], strict=True))
     assert message in refused("check", *(part for option in options.items() for part in option))
 
@@ -210,9 +210,9 @@ def test_an_answer_that_does_not_fit(document: Path, model_folder: ModelFolder, 
 @pytest.mark.parametrize(
     ("command", "stopping", "on"),
     [
-        ("eval --samples {file} --model floor:length --out o --overwrite", "eval.cli._sets",
-         "; to resume: judge eval --samples {file} --model floor:length --out o"),
-        ("eval --samples {file} --model floor:length", "eval.cli._sets", ""),
+        ("eval --samples {file} --model baseline:length --out o --overwrite", "eval.cli._sets",
+         "; to resume: judge eval --samples {file} --model baseline:length --out o"),
+        ("eval --samples {file} --model baseline:length", "eval.cli._sets", ""),
         ("data build demo --out o --overwrite", "data_pipeline.build.pipeline.build",
          "; to resume: judge data build demo --out o --overwrite"),
         ("encoder demo output=o --overwrite", "judge.training.encoder.train_encoder",
@@ -245,14 +245,14 @@ def test_sigterm_ends_like_ctrl_c(tmp_path: Path, samples: Path) -> None:
         "import os, signal\nfrom judge.batch import file\nfrom judge.cli.main import main\n"
         "file.judge_file = lambda *_, **__: os.kill(os.getpid(), signal.SIGTERM)\nmain()"
     )
-    command = [sys.executable, "-c", code, "batch", "-", "-o", "o.jsonl", *FLOOR]
+    command = [sys.executable, "-c", code, "batch", "-", "-o", "o.jsonl", *BASELINE]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path)}
     with samples.open() as stream:
         ended = subprocess.run(
             command, stdin=stream, capture_output=True, text=True, env=environment, cwd=tmp_path, check=False
         )
     assert ended.returncode == 143
-    on = f"judge batch - -o o.jsonl --model {PASS_FLOOR} --resume"
+    on = f"judge batch - -o o.jsonl --model {PASS_BASELINE} --resume"
     assert ended.stderr.endswith(f"stopped; to resume: {on}\n")
     assert not list(tmp_path.glob("judge-*"))
 
@@ -283,9 +283,11 @@ def test_batch_for_continuous_integration(
     samples: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The file is written whole; then the exit code tells of an answer that is not faithful."""
-    for floor, code in (("always-pass", 0), ("always-fail", 1)):
-        out = tmp_path / f"{floor}.jsonl"
-        assert call("batch", samples, "-o", out, "--model", f"floor:{floor}", "--fail-on", "any") == code
+    for baseline, code in (("always-pass", 0), ("always-fail", 1)):
+        out = tmp_path / f"{baseline}.jsonl"
+        assert (
+            call("batch", samples, "-o", out, "--model", f"baseline:{baseline}", "--fail-on", "any") == code
+        )
         assert len(out.read_text().splitlines()) == 12
     assert "not faithful: 12 answers of 12; the first is s0" in capsys.readouterr().err
 
@@ -294,7 +296,7 @@ def test_deep_meta(tmp_path: Path) -> None:
     meta = {"deep": json.loads("[" * 600 + "]" * 600)}
     file = tmp_path / "in.jsonl"
     file.write_text(json.dumps({"document": "d", "answer": "a", "meta": meta}) + "\n")
-    assert call("batch", file, "-o", tmp_path / "out.jsonl", *FLOOR) == 0
+    assert call("batch", file, "-o", tmp_path / "out.jsonl", *BASELINE) == 0
 
 
 def test_files_with_other_column_names(tmp_path: Path, refused: Refused) -> None:
@@ -304,7 +306,7 @@ def test_files_with_other_column_names(tmp_path: Path, refused: Refused) -> None
         "context,response,label,notes\nThe mill is red.,It is red.,PASS,x\nIt is old.,It is new.,FAIL,y\n"
     )
     columns = "document=context, answer=response"
-    model = ("--model", "floor:always-fail")
+    model = ("--model", "baseline:always-fail")
     command = ("batch", file, "-o", out, *model, "--columns", columns)
     assert call(*command) == 0 and len(rows_of(out)) == 2
     out.write_text(out.read_text().splitlines(keepends=True)[0])
@@ -331,10 +333,10 @@ def test_batch_reads_streams_and_other_encodings(
     os.close(writes)
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
     samples = {"-": "-", "pipe": f"/dev/fd/{reads}", "file": file}[given]
-    assert call("batch", samples, "-o", out, *FLOOR, "--encoding", "cp1252") == 0
+    assert call("batch", samples, "-o", out, *BASELINE, "--encoding", "cp1252") == 0
     assert [row["id"] for row in rows_of(out)] == ["1", "2"]
     os.close(reads)
-    error = refused("batch", file, "-o", tmp_path / "no.jsonl", *FLOOR)
+    error = refused("batch", file, "-o", tmp_path / "no.jsonl", *BASELINE)
     assert "in.csv:2: is not UTF-8 text (byte 0xe9)" in error
     assert "--encoding cp1252" in error and not (tmp_path / "no.jsonl").exists()
 
@@ -345,13 +347,13 @@ def test_a_terminal_is_no_file_of_samples(
     _, terminal = os.openpty()
     monkeypatch.setattr("sys.stdin", os.fdopen(terminal, encoding="utf-8"))
     assert "standard input is a terminal; pipe samples into it" in refused(
-        "batch", "-", "-o", tmp_path / "out.jsonl", *FLOOR
+        "batch", "-", "-o", tmp_path / "out.jsonl", *BASELINE
     )
 
 
-@pytest.mark.parametrize("model", [PASS_FLOOR, "floor:length"])
+@pytest.mark.parametrize("model", [PASS_BASELINE, "baseline:length"])
 def test_resume_after_truncation_anywhere(model: str, samples: Path, tmp_path: Path) -> None:
-    """The fitted floor learns from all samples, not from those that are left."""
+    """The fitted baseline learns from all samples, not from those that are left."""
     out = tmp_path / "out.jsonl"
     assert call("batch", samples, "-o", out, "--model", model) == 0
     whole = out.read_bytes()
@@ -371,16 +373,16 @@ def interrupted(samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         chunk = 0
 
         def __init__(self) -> None:
-            self.floor = TrivialBaseline(PASS_FLOOR, None)
-            self.describe, self.restart = self.floor.describe, self.floor.restart
+            self.baseline = TrivialBaseline(PASS_BASELINE, None)
+            self.describe, self.restart = self.baseline.describe, self.baseline.restart
 
         def iter_check(self, items: Sequence[Sample]) -> Iterator[Verdict]:
-            yield from islice(self.floor.iter_check(items), 5)
+            yield from islice(self.baseline.iter_check(items), 5)
             raise KeyboardInterrupt
 
     out = tmp_path / "out.jsonl"
     monkeypatch.setattr("judge.load.load_judge", lambda *_, **__: Killed())
-    assert call("batch", samples, "-o", out, *FLOOR) != 0
+    assert call("batch", samples, "-o", out, *BASELINE) != 0
     monkeypatch.undo()
     assert len(rows_of(out)) == 5
     return out
@@ -393,18 +395,18 @@ def test_an_interrupted_batch_goes_on_with_its_own_judge_and_samples_alone(
     changed = tmp_path / "c.jsonl"
     changed.write_text(samples.read_text().replace("Tower 9", "Tower IX"))  # the same ids
     for file, model, message in (
-        (samples, "floor:always-fail", 'model was "floor:always-pass", is "floor:always-fail"'),
-        (write_samples(tmp_path / "b.jsonl", 12, first=1), PASS_FLOOR, "verdicts of other samples"),
-        (write_samples(tmp_path / "d.jsonl", 13), PASS_FLOOR, "count was 12, is 13"),  # more at the end
+        (samples, "baseline:always-fail", 'model was "baseline:always-pass", is "baseline:always-fail"'),
+        (write_samples(tmp_path / "b.jsonl", 12, first=1), PASS_BASELINE, "verdicts of other samples"),
+        (write_samples(tmp_path / "d.jsonl", 13), PASS_BASELINE, "count was 12, is 13"),  # more at the end
         (
             changed,
-            PASS_FLOOR,
+            PASS_BASELINE,
             "another way: documents, questions or answers of the samples changed. Undo",
         ),
     ):
         assert message in refused("batch", file, "-o", interrupted, "--model", model, "--resume")
     assert interrupted.read_bytes() == begun
-    assert call("batch", samples, "-o", interrupted, *FLOOR, "--resume") == 0
+    assert call("batch", samples, "-o", interrupted, *BASELINE, "--resume") == 0
     assert "12 verdicts, 0 without a label, 5 from an earlier run" in capsys.readouterr().out
 
 
@@ -423,7 +425,7 @@ def test_resume_of_a_finished_file(
     changed.write_text(samples.read_text().replace("Tower 9", "Tower IX"))  # the same ids
     for file, options, found in (
         (changed, ("--model", model), "answers of the samples changed"),
-        (samples, FLOOR, "judge.model was "),
+        (samples, BASELINE, "judge.model was "),
         (samples, ("--model", model, "--threshold", 0.1), "judge.threshold was not set, is 0.1"),
     ):
         assert found in refused("batch", file, "-o", out, *options, "--resume")
@@ -443,21 +445,25 @@ def test_verdicts_are_not_written_over_the_samples(
     (tmp_path / "link.jsonl").symlink_to(samples)
     monkeypatch.chdir(tmp_path)
     for out in (samples, samples.name, "link.jsonl", f"../{tmp_path.name}/{samples.name}"):
-        assert "is the file of samples" in refused("batch", samples, "-o", out, *FLOOR, "--resume")
+        assert "is the file of samples" in refused("batch", samples, "-o", out, *BASELINE, "--resume")
     labelled = samples.with_name("labelled.jsonl")
     labelled.write_bytes(given)  # the same ids, and no verdicts
-    assert f"{labelled}:1: is not a verdict" in refused("batch", samples, "-o", labelled, *FLOOR, "--resume")
-    assert "--resume" in refused("batch", samples, "-o", labelled, *FLOOR)
+    assert f"{labelled}:1: is not a verdict" in refused(
+        "batch", samples, "-o", labelled, *BASELINE, "--resume"
+    )
+    assert "--resume" in refused("batch", samples, "-o", labelled, *BASELINE)
     assert samples.read_bytes() == labelled.read_bytes() == given
     for name in ("v.xlsx", "v.csv.gz", "v.json"):  # which no spreadsheet could open
-        said = refused("batch", samples, "-o", tmp_path / name, *FLOOR)
+        said = refused("batch", samples, "-o", tmp_path / name, *BASELINE)
         assert "verdicts are JSON Lines" in said and "v.jsonl" in said
         assert not (tmp_path / name).exists()
-    assert "is a folder; name a file in it" in refused("batch", tmp_path, "-o", tmp_path / "v.jsonl", *FLOOR)
-    assert "is a folder; name a file in it" in refused("batch", samples, "-o", tmp_path, *FLOOR)
+    assert "is a folder; name a file in it" in refused(
+        "batch", tmp_path, "-o", tmp_path / "v.jsonl", *BASELINE
+    )
+    assert "is a folder; name a file in it" in refused("batch", samples, "-o", tmp_path, *BASELINE)
     os.mkfifo(tmp_path / "pipe")
     for stream in ("/dev/null", "-", tmp_path / "pipe"):
-        assert f"{stream}: is not a regular file" in refused("batch", samples, "-o", stream, *FLOOR)
+        assert f"{stream}: is not a regular file" in refused("batch", samples, "-o", stream, *BASELINE)
     (tmp_path / "pipe").unlink()
     assert {path.name for path in tmp_path.iterdir()} == {samples.name, "labelled.jsonl", "link.jsonl"}
 
@@ -465,7 +471,7 @@ def test_verdicts_are_not_written_over_the_samples(
 def test_a_second_run_on_one_file(samples: Path, tmp_path: Path, refused: Refused) -> None:
     """It is refused while the first one lives; a child that a killed run leaves behind holds no lock."""
     out = tmp_path / "new" / "out.jsonl"
-    command = ("batch", samples, "-o", out, *FLOOR)
+    command = ("batch", samples, "-o", out, *BASELINE)
     code = (
         "import os, pathlib, sys, time\nfrom judge.files import locked\n"
         "with locked(pathlib.Path(sys.argv[1])):\n"

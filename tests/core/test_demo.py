@@ -162,13 +162,13 @@ def test_show(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         folder.mkdir(parents=True)
         report = {
             "metrics": metrics(share, 0.90),
-            "floors": {"floor:always-pass": metrics(0.5, None), "floor:overlap": metrics(0.8, 0.86)},
+            "baselines": {"baseline:always-pass": metrics(0.5, None), "baseline:overlap": metrics(0.8, 0.86)},
             "samples_per_second": 3.14,
         }
         (folder / "report.json").write_text(json.dumps({"reports": [report]}))
     demo.show(tmp_path)
     text = capsys.readouterr().out
-    for row in ("floor:always-pass", "base model", "SFT + DPO", "81.0 [71.0, 91.0]", "83.0", "3.1"):
+    for row in ("baseline:always-pass", "base model", "SFT + DPO", "81.0 [71.0, 91.0]", "83.0", "3.1"):
         assert row in text
     assert f"judge check --model {tmp_path / 'dpo'}" in text.replace("\n", "")
     losses = [{"step": 40, "loss": 0.5}, {"step": 40, "eval_loss": 0.5, "eval_rewards/accuracies": 0.875}]
@@ -308,7 +308,7 @@ def test_teach_measures_before_and_after(
     assert call("teach", "mine.jsonl") == 0
     said = capsys.readouterr().out
     assert "columns: document = Context, question = query, answer = response" in said
-    for row in ("floor:overlap", "reference, before", "reference, adapted", "your held-out answers"):
+    for row in ("baseline:overlap", "reference, before", "reference, adapted", "your held-out answers"):
         assert row in said
     manifest = json.loads(Path("runs/taught/data/manifest.json").read_text())
     assert manifest["config"]["perturb"] is not labels

@@ -172,7 +172,15 @@ def world(bert: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         said = [{"from_name": "verdict", "value": {"choices": [row["label"]]}}]
         task["annotations"] = [{"completed_by": person, "result": said} for person in (1, 2)]
     write_json(world / "export.json", tasks)
-    measure = ("eval", "--model", "floor:overlap", "--samples", world / "mine.jsonl", "--set", "bootstrap=0")
+    measure = (
+        "eval",
+        "--model",
+        "baseline:overlap",
+        "--samples",
+        world / "mine.jsonl",
+        "--set",
+        "bootstrap=0",
+    )
     for name in ("result", "other"):
         assert call(*measure, "--out", world / "runs" / name) == 0
     return world

@@ -186,7 +186,7 @@ def test_verdicts_stream_chunk_by_chunk_in_order(mode: Any, monkeypatch: pytest.
 
 
 def labelled() -> list[Sample]:
-    """Enough labelled samples about different documents for every floor to be fitted on."""
+    """Enough labelled samples about different documents for every baseline to be fitted on."""
     return [
         Sample(
             str(at), f"Tower {at} is {at} m high.", f"It is {at + at % 2} m high.", label=label, group=str(at)
@@ -226,7 +226,7 @@ def test_a_path_that_is_no_model(tmp_path: Path) -> None:
     with pytest.raises(InputError):
         load_judge("")
     with pytest.raises(InputError, match="unknown mode 'verdikt'; did you mean 'verdict'"):
-        load_judge("floor:always-pass", mode="verdikt")  # type: ignore[arg-type]
+        load_judge("baseline:always-pass", mode="verdikt")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", ["nobody/no-such-model", "not a name", "a" * 200])

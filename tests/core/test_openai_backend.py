@@ -360,7 +360,7 @@ def test_what_a_server_withholds_is_no_verdict(tmp_path: Path) -> None:
 # --- Loading and the command line ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("model", ["m", "reference", "floor:overlap"])
+@pytest.mark.parametrize("model", ["m", "reference", "baseline:overlap"])
 def test_settings_of_another_engine_are_refused(model: str, tmp_path: Path) -> None:
     config = EndpointConfig(model="m")
     with pytest.raises(InputError, match="--base-url is for the backend openai"):

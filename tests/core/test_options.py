@@ -87,8 +87,8 @@ def test_the_spelling_of_version_0_2_is_taken_with_a_warning() -> None:
 
 
 def test_the_options_are_what_loads_a_judge() -> None:
-    with pytest.raises(InputError, match="unknown floor"):  # and not TypeError
-        load_judge("floor:none", **DEFAULTS)
+    with pytest.raises(InputError, match="unknown baseline"):  # and not TypeError
+        load_judge("baseline:none", **DEFAULTS)
 
 
 def test_an_option_can_be_left_out() -> None:

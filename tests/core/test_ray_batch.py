@@ -258,7 +258,7 @@ def test_what_vllm_takes_of_the_gpus(gpus: float, spread: int, sharing: int) -> 
     ("options", "message"),
     [
         (("--model", "m", "--set", "workers=2"), "no workers without --engine ray"),
-        (("--model", "floor:overlap", "--engine", "ray"), "for models that its workers run"),
+        (("--model", "baseline:overlap", "--engine", "ray"), "for models that its workers run"),
         (("--model", "m", "--backend", "openai", "--engine", "ray"), "for models that its workers run"),
     ],
 )

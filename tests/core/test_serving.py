@@ -109,8 +109,8 @@ def run() -> Iterator[Callable[..., Running]]:
 
 
 @pytest.fixture(scope="module")
-def floor() -> Iterator[Running]:
-    server = Running(TrivialBaseline("floor:always-fail"))
+def baseline() -> Iterator[Running]:
+    server = Running(TrivialBaseline("baseline:always-fail"))
     yield server
     server.stop()
 
@@ -160,7 +160,7 @@ def test_a_sample_without_verdict_says_why(
 
 
 def test_claims_are_told_where_they_are_asked_for(run: Callable[..., Running]) -> None:
-    judge = TrivialBaseline("floor:always-fail")
+    judge = TrivialBaseline("baseline:always-fail")
     server = run(judge, Limits(max_sentences=3, max_batch=8, max_wait_ms=50))
     row = ONE | {"document": "The tower is 20 m high. \U0001d538 It is old.", "answer": "20 m. It is old."}
     body = {"samples": [row], "claims": True}
@@ -169,7 +169,7 @@ def test_claims_are_told_where_they_are_asked_for(run: Callable[..., Running]) -
         assert plain.result().json()["verdicts"][0]["claims"] == []
         found = told.result().json()["verdicts"][0]
     sample = Sample("row-1", row["document"], row["answer"], row["question"])
-    [wanted] = load_judge("floor:always-fail", claims=True).check([sample])
+    [wanted] = load_judge("baseline:always-fail", claims=True).check([sample])
     assert found["claims"] == json.loads(json.dumps([asdict(claim) for claim in wanted.claims]))
     assert found["windows"] == [asdict(window) for window in wanted.windows] and len(found["claims"]) == 2
     many = server.client.post("/v1/judge", json=body | {"samples": [row, row]})
@@ -331,23 +331,23 @@ MALFORMED = {
 
 @pytest.mark.parametrize("name", MALFORMED)
 def test_malformed_bodies_are_refused_and_nothing_else_happens(
-    name: str, floor: Running, capfd: pytest.CaptureFixture[str]
+    name: str, baseline: Running, capfd: pytest.CaptureFixture[str]
 ) -> None:
     body, wanted = MALFORMED[name]
-    before = floor.metric("judge_batch_samples_count")
-    response = floor.client.post("/v1/judge", content=body, headers=JSON)
+    before = baseline.metric("judge_batch_samples_count")
+    response = baseline.client.post("/v1/judge", content=body, headers=JSON)
     assert response.status_code in (wanted if isinstance(wanted, tuple) else (wanted,)), response.text
     assert set(response.json()) == {"detail"} and len(response.text) < 500
-    assert floor.metric("judge_batch_samples_count") == before
-    assert floor.judge(ONE).status_code == 200
+    assert baseline.metric("judge_batch_samples_count") == before
+    assert baseline.judge(ONE).status_code == 200
     assert capfd.readouterr() == ("", "")
 
 
-def test_samples_come_in_the_forms_that_batch_takes(floor: Running) -> None:
+def test_samples_come_in_the_forms_that_batch_takes(baseline: Running) -> None:
     """As rows of a file, with a label and after a byte order mark too; refusals are alike."""
     row = ONE | {"id": 7, "question": None, "task": "QA", "language": "EN", "label": 1, "group": "g"}
     body = b"\xef\xbb\xbf" + json.dumps({"samples": [row]}).encode()
-    response = floor.client.post("/v1/judge", content=body, headers=JSON)
+    response = baseline.client.post("/v1/judge", content=body, headers=JSON)
     assert response.status_code == 200 and response.json()["verdicts"][0]["id"] == "7"
     for wrong, place in (
         ({"answer": "\u200b"}, "answer"),
@@ -356,20 +356,20 @@ def test_samples_come_in_the_forms_that_batch_takes(floor: Running) -> None:
     ):
         with pytest.raises(InputError) as refused:
             sample_from_row(ONE | wrong)
-        detail = floor.judge(ONE | wrong).json()["detail"]
+        detail = baseline.judge(ONE | wrong).json()["detail"]
         assert detail == f"samples.0.{place}: {refused.value.found}"
     for wrong in ({"sample": [ONE]}, {"samples": [ONE], "sample": 1}):
-        detail = floor.client.post("/v1/judge", json=wrong).json()["detail"]
+        detail = baseline.client.post("/v1/judge", json=wrong).json()["detail"]
         assert detail.startswith("sample: unknown field 'sample'; did you mean 'samples'? (known: claims")
 
 
 @pytest.mark.parametrize(
     "kind", ["text/plain", "application/x-www-form-urlencoded", "", "application/json; charset=utf-16"]
 )
-def test_only_json_is_read(kind: str, floor: Running) -> None:
-    response = floor.client.post("/v1/judge", content=field(), headers={"content-type": kind})
+def test_only_json_is_read(kind: str, baseline: Running) -> None:
+    response = baseline.client.post("/v1/judge", content=field(), headers={"content-type": kind})
     assert response.status_code == 415
-    good = floor.client.post(
+    good = baseline.client.post(
         "/v1/judge", content=field(), headers={"content-type": "Application/JSON; charset=utf-8"}
     )
     assert good.status_code == 200
@@ -467,7 +467,7 @@ def test_the_command_bounds_the_tokens_of_a_prompt(
     assert asked == [bound]
 
 
-@pytest.mark.parametrize(("options", "ruled"), [([], True), (["--cascade", "floor:always-pass"], False)])
+@pytest.mark.parametrize(("options", "ruled"), [([], True), (["--cascade", "baseline:always-pass"], False)])
 def test_the_rule_for_claims_is_that_of_one_judge(
     options: list[str], ruled: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -486,7 +486,7 @@ def test_the_rule_for_claims_is_that_of_one_judge(
 
 def test_the_command_answers_and_ends_well_on_sigterm() -> None:
     code = "from judge.cli.serve import app; app()"
-    command = [sys.executable, "-c", code, "--model", "floor:always-pass", "--port", "0"]
+    command = [sys.executable, "-c", code, "--model", "baseline:always-pass", "--port", "0"]
     with subprocess.Popen(
         [*command, "--set", "max_wait_ms=1000"],
         cwd=ROOT, env=os.environ | {"JUDGE_API_TOKEN": "secret\n"},
@@ -511,9 +511,9 @@ def test_the_command_answers_and_ends_well_on_sigterm() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--model", "floor:length"], "learns from the labels"),
-        (["--model", "floor:always-pass", "--host", "256.1.1.1"], "cannot listen on 256.1.1.1"),
-        (["--model", "floor:always-pass", "--set", "max_queue=2"], "max-samples"),
+        (["--model", "baseline:length"], "learns from the labels"),
+        (["--model", "baseline:always-pass", "--host", "256.1.1.1"], "cannot listen on 256.1.1.1"),
+        (["--model", "baseline:always-pass", "--set", "max_queue=2"], "max-samples"),
     ],
 )
 def test_wrong_calls_get_one_line(
@@ -531,7 +531,7 @@ def test_an_empty_token_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setenv("JUDGE_API_TOKEN", " ")
     with pytest.raises(InputError, match="set and empty"):
-        app(args=["--model", "floor:always-pass", "--port", "0"], standalone_mode=False)
+        app(args=["--model", "baseline:always-pass", "--port", "0"], standalone_mode=False)
 
 
 # --- The contract -------------------------------------------------------------------------------------------

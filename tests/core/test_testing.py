@@ -32,7 +32,7 @@ class FixedJudge(Checker):
 
 
 def test_a_faithful_answer_passes() -> None:
-    verdict = assert_faithful("It is 30 m high.", DOCUMENT, judge="floor:always-pass")
+    verdict = assert_faithful("It is 30 m high.", DOCUMENT, judge="baseline:always-pass")
     assert verdict.label == "PASS"
 
 
@@ -74,7 +74,7 @@ def test_the_option_chooses_the_judge(pytester: pytest.Pytester) -> None:
         """
     )
     plugin = ("-p", "no:hallucination-judge", "-p", "judge.testing")  # installed or not
-    pytester.runpytest_subprocess(*plugin, "--judge", "floor:always-pass").assert_outcomes(passed=1)
-    failed = pytester.runpytest_subprocess(*plugin, "--judge", "floor:always-fail")
+    pytester.runpytest_subprocess(*plugin, "--judge", "baseline:always-pass").assert_outcomes(passed=1)
+    failed = pytester.runpytest_subprocess(*plugin, "--judge", "baseline:always-fail")
     failed.assert_outcomes(failed=1)
-    failed.stdout.fnmatch_lines(["*the answer is not faithful to its document (judge floor:always-fail*"])
+    failed.stdout.fnmatch_lines(["*the answer is not faithful to its document (judge baseline:always-fail*"])

@@ -68,7 +68,7 @@ def overlap(*_: Any) -> Checker:
         Sample(f"t{at}", f"red {at}", f"red {at * (at % 2)}", label=Label.FAIL if at % 2 == 0 else Label.PASS)
         for at in range(1, 20)
     ]
-    return TrivialBaseline("floor:overlap", train)
+    return TrivialBaseline("baseline:overlap", train)
 
 
 def server(kind: str) -> Callable[..., Checker]:

@@ -88,7 +88,7 @@ def test_without_vllm_there_is_one_clear_error(
 
 def test_names_are_checked_before_anything_is_loaded() -> None:
     with pytest.raises(InputError, match="unknown backend 'vlm'; did you mean 'vllm'"):
-        load_judge("floor:length", backend="vlm")  # type: ignore[arg-type]
+        load_judge("baseline:length", backend="vlm")  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"unknown model './no/such'"):
         load_judge("./no/such", backend="vllm")
 

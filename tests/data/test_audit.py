@@ -110,11 +110,11 @@ def test_a_telling_wording_is_over_the_limit(found: dict) -> None:
     ports, tales = cell(found, "ports"), cell(found, "tales")
     assert (ports["kind"], ports["samples"], ports["pairs"], ports["looked_at"]) == ("edit", 300, 150, 300)
     assert {name for name, what in verdicts(ports).items() if what == "over"} == {"overlap", "rules"}
-    for name in ("answer_only", "length", "twin"):
+    for name in ("answer_only", "length", "pair"):
         assert tales["figures"][name]["verdict"] == "over" and tales["figures"][name]["value"] > 0.95
     assert "it is" in tales["ngrams"]["FAIL"] and tales["ngrams"]["PASS"] == []
     assert {(one["source"], one["figure"]) for one in found["over"] if one["fails"]} == {
-        ("tales", name) for name in ("answer_only", "length", "twin")
+        ("tales", name) for name in ("answer_only", "length", "pair")
     }
     (warning,) = [text for text in found["warnings"] if text.startswith("tales, en, edit: labels give")]
     assert "answer-only 1.00 (limit 0.60)" in warning and "length 1.00 (limit 0.55)" in warning
@@ -140,7 +140,7 @@ def test_one_answer_to_two_documents_is_chance_to_every_rule_but_the_lookup() ->
         for sample in of_kind("document", pairs(60))
     ]
     figures = cell(audit_samples(rows), "ports")["figures"]
-    assert [figures[name]["value"] for name in ("answer_only", "length", "twin")] == [0.5, 0.5, 0.5]
+    assert [figures[name]["value"] for name in ("answer_only", "length", "pair")] == [0.5, 0.5, 0.5]
     assert figures["answer_only"]["limit"] == 0.55
 
 
@@ -160,8 +160,8 @@ def test_edit_types_are_told_apart_and_rare_ones_pooled() -> None:
     ]  # fmt: skip
     assert cell(found, "s", "others")["edit_types"] == ["date", "entity"]
     assert set(verdicts(cell(found, "s", "others")).values()) == {"few"}
-    assert cell(found, "s", "negation")["figures"]["twin"]["verdict"] == "over"
-    assert cell(found, "s", "number")["figures"]["twin"]["verdict"] == "within"
+    assert cell(found, "s", "negation")["figures"]["pair"]["verdict"] == "over"
+    assert cell(found, "s", "number")["figures"]["pair"]["verdict"] == "within"
     assert "others (date, entity)" in html_page(found)
 
 
@@ -362,7 +362,7 @@ def test_a_build_fails_over_a_limit_and_loses_nothing(tmp_path: Path, tales: lis
     said: list[str] = []
     manifest = build(labelled_recipe(tmp_path, tales, audit="warn"), said.append)
     over = {one["figure"] for one in manifest["audit"]["over"] if one["fails"]}
-    assert over == {"answer_only", "length", "twin"}
+    assert over == {"answer_only", "length", "pair"}
     assert any(text.startswith("audit: tales, en, edit: labels give themselves away") for text in said)
     assert "length 1.00 (limit 0.55)" in (tmp_path / "data/card.md").read_text()
     finished = {path: path.read_bytes() for path in (tmp_path / "data").rglob("*") if path.is_file()}

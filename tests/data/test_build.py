@@ -176,7 +176,7 @@ def test_rows_in_trls_form(built: Path) -> None:
 
 def test_the_card_tells_what_gold_answers_gave(built: Path) -> None:
     manifest = json.loads((built / "manifest.json").read_text())
-    row, card = manifest["twins"]["starter_qa"], (built / "card.md").read_text()
+    row, card = manifest["pairs"]["starter_qa"], (built / "card.md").read_text()
     assert "| source | gold answers | with a pair | edit | added |" in card
     assert (
         f"| starter_qa | {row['golds']} | {row['with a pair'] / row['golds']:.0%} | {row['edit made']} of "
@@ -244,7 +244,7 @@ def test_labels_that_contradict_each_other_and_samples_that_come_twice(tmp_path:
 def test_right_answers_of_labelled_samples_get_twins(tmp_path: Path) -> None:
     """The samples stay as they are; twins carry ids of their own and lie in their document's split."""
     file = write(tmp_path / "mine.jsonl", LABELLED)
-    twins = [{"kind": "file", "path": str(file), "perturb": False, "twins": True}]
+    twins = [{"kind": "file", "path": str(file), "perturb": False, "contrast_pairs": True}]
     build(mine(tmp_path / "data", file, sources=twins, edits=1.0))
     found = list(read_samples(tmp_path / "data/samples.jsonl"))
     plain = {one.id: one.answer for one in found if "kind" not in one.meta}

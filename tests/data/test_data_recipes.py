@@ -57,7 +57,7 @@ SOURCES = [
     ("{kind: asqa, side: whole}", "kind asqa takes no side"),
     ("{kind: asqa, window_tokens: 100}", "kind asqa takes no window_tokens"),
     ("{kind: starter, constants: {task: qa}}", "kind starter takes no constants"),
-    ("{kind: starter, twins: true}", "twins is for labelled samples"),
+    ("{kind: starter, contrast_pairs: true}", "contrast_pairs is for labelled samples"),
     ("{kind: hub, path: x, constants: {language: fr}}", r"'sources.0.constants.language'.*'fr'"),
     ("{kind: hub, path: x, constants: {lang: zh}}", r"unknown key 'lang'; did you mean 'language'"),
     ("{kind: file, path: x, form: multiplechoice}", r"unknown form.*did you mean 'multiple_choice'"),

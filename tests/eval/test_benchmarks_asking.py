@@ -104,8 +104,8 @@ def test_only_the_common_prompt_is_replaced(name: str, tmp_path: Path) -> None:
     assert put.name == judge.name and put.mode == judge.mode
     (tmp_path / "own.jinja").write_text("{{ document }} {{ question }} {{ answer }}")
     own = Judge(Scripted(), prompt=TemplatePrompt(tmp_path / "own.jinja"))
-    floor = TrivialBaseline("floor:always-pass")
-    assert benchmark.judge(own) is own and benchmark.judge(floor) is floor
+    baseline = TrivialBaseline("baseline:always-pass")
+    assert benchmark.judge(own) is own and benchmark.judge(baseline) is baseline
 
 
 @pytest.mark.parametrize("benchmark", [DIAHALU, ONIONEVAL])

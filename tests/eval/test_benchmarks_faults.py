@@ -178,8 +178,8 @@ def test_a_whole_file(case: Case, packed: bool, tmp_path: Path) -> None:
     assert tables
     for rows in tables.values():
         assert {place for places in rows.values() for place in places} <= set(range(len(samples)))
-    for floor in benchmark.floors:
-        assert len(list(floor.iter_check(samples))) == len(samples)
+    for baseline in benchmark.baselines:
+        assert len(list(baseline.iter_check(samples))) == len(samples)
 
 
 @own

@@ -81,7 +81,7 @@ def test_the_two_forms_of_diahalu_v2_are_one(shared_data: Path) -> None:
 @pytest.mark.parametrize(("name", "f1"), [("diahalu", 0.611), ("diahalu_v2", 0.603)])
 def test_always_fail_on_diahalu(name: str, f1: float, shared_data: Path) -> None:
     samples = load_benchmark(name, shared_data)
-    found = score(samples, list(TrivialBaseline("floor:always-fail").iter_check(samples)), bootstrap=0).f1
+    found = score(samples, list(TrivialBaseline("baseline:always-fail").iter_check(samples)), bootstrap=0).f1
     assert found == pytest.approx(f1, abs=0.0005)
 
 

@@ -29,7 +29,7 @@ from tests.encoders import NLI, save_model
 from tests.made_up import FACT, put_tasks
 from tests.tiny_data import rows_of
 
-PASS_FLOOR = "floor:always-pass"
+PASS_BASELINE = "baseline:always-pass"
 
 
 @pytest.fixture(autouse=True)
@@ -67,21 +67,21 @@ def reports(*arguments: object) -> list[dict[str, Any]]:
 
 
 def test_json_is_alone_on_stdout_and_tables_are_there_without_it(data: Path) -> None:
-    result = call("--model floor:length --set bootstrap=20 --json --samples", data)
+    result = call("--model baseline:length --set bootstrap=20 --json --samples", data)
     assert result.exit_code == 0
     (report,) = json.loads(result.stdout)["reports"]
-    assert report["benchmark"] == "mine.jsonl" and report["name"] == "floor:length"
+    assert report["benchmark"] == "mine.jsonl" and report["name"] == "baseline:length"
     assert report["metrics"]["accuracy"] == 1.0
-    assert list(report["floors"]) == list(TRIVIAL_BASELINES)
-    assert "floor:overlap" in result.stderr
-    shown = call("--model", PASS_FLOOR, "--set bootstrap=0 --samples", data)
+    assert list(report["baselines"]) == list(TRIVIAL_BASELINES)
+    assert "baseline:overlap" in result.stderr
+    shown = call("--model", PASS_BASELINE, "--set bootstrap=0 --samples", data)
     assert shown.exit_code == 0 and "mine.jsonl: 6 PASS, 6 FAIL" in shown.stdout
 
 
 def test_out(data: Path, tmp_path: Path) -> None:
     """Overwritten when asked for, and not by a wrong call."""
     out = tmp_path / "out"
-    command = ("--model", PASS_FLOOR, "--samples", data, "--set bootstrap=0 --out", out)
+    command = ("--model", PASS_BASELINE, "--samples", data, "--set bootstrap=0 --out", out)
     assert call(*command, "--limit 4").exit_code == 0
     report = json.loads((out / "report.json").read_text())["reports"][0]
     assert (report["limit"], report["counts"]["n"]) == (4, 4)
@@ -102,7 +102,7 @@ def test_without_a_benchmark_it_measures_on_what_lies_there(
     folder.mkdir(parents=True)
     row = {name: f"{name} of it" for name in ("category", "entity", "hallucination", "fact", "context")}
     (folder / "with_context.json").write_text(json.dumps([row]))
-    result = call("--model", PASS_FLOOR, "--set bootstrap=0 --data-dir", tmp_path / "files")
+    result = call("--model", PASS_BASELINE, "--set bootstrap=0 --data-dir", tmp_path / "files")
     told = " ".join(result.stderr.split("\n"))
     assert f"measuring on all in {tmp_path / 'files'}: onioneval" in told
     assert "onioneval: " in result.stdout and "probes: " not in result.stdout
@@ -119,29 +119,29 @@ def test_without_a_benchmark_it_measures_on_what_lies_there(
 def test_two_sets_in_one_result(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "b").mkdir()
     other = Path(shutil.copy(data, tmp_path / "b"))
-    found = reports("--model", PASS_FLOOR, "--samples", data, "--samples", other)
+    found = reports("--model", PASS_BASELINE, "--samples", data, "--samples", other)
     assert [report["benchmark"] for report in found] == [str(data), str(other)]
     monkeypatch.chdir(tmp_path)  # now the second has the name that the first had by itself
-    found = reports("--model", PASS_FLOOR, "--samples b/mine.jsonl --samples mine.jsonl")
+    found = reports("--model", PASS_BASELINE, "--samples b/mine.jsonl --samples mine.jsonl")
     assert [report["benchmark"] for report in found] == ["b/mine.jsonl", "mine.jsonl"]
     with pytest.raises(InputError, match="probes is the name of two sets"):
         _sets(["probes"], [samples_file(Path("probes"))], None, print)
 
 
 def test_attacked_samples(data: Path) -> None:
-    (report,) = reports("--model", PASS_FLOOR, "--samples", data, "--limit 4 --set attack=true")
+    (report,) = reports("--model", PASS_BASELINE, "--samples", data, "--limit 4 --set attack=true")
     assert report["benchmark"] == "mine.jsonl_attacked"
     assert report["counts"]["n"] == 4 * (2 + len(FAMILIES))  # whole families of what was drawn
 
 
-def test_floor_data(data: Path, tmp_path: Path) -> None:
+def test_baseline_data(data: Path, tmp_path: Path) -> None:
     judged = write(tmp_path / "one.jsonl", [{"document": "Other.", "answer": "a", "label": "FAIL"}])
-    with pytest.raises(InputError, match="floor_data="):
-        call("--model floor:length --samples", judged)
-    (report,) = reports("--model floor:length --samples", judged, f"--set floor_data={data}")
-    assert report["floors_left_out"] == {} and report["metrics"]["accuracy"] == 0.0
-    (report,) = reports("--model", PASS_FLOOR, "--samples", judged)
-    assert set(report["floors_left_out"]) == set(TRIVIAL_BASELINES[2:])
+    with pytest.raises(InputError, match="baseline_data="):
+        call("--model baseline:length --samples", judged)
+    (report,) = reports("--model baseline:length --samples", judged, f"--set baseline_data={data}")
+    assert report["baselines_left_out"] == {} and report["metrics"]["accuracy"] == 0.0
+    (report,) = reports("--model", PASS_BASELINE, "--samples", judged)
+    assert set(report["baselines_left_out"]) == set(TRIVIAL_BASELINES[2:])
 
 
 def test_a_model_is_loaded_with_its_options(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,7 +149,7 @@ def test_a_model_is_loaded_with_its_options(data: Path, monkeypatch: pytest.Monk
 
     def load(model: str, **options: Any) -> Any:
         asked.update(options, model=model)
-        return TrivialBaseline(PASS_FLOOR)
+        return TrivialBaseline(PASS_BASELINE)
 
     monkeypatch.setattr("judge.load.load_judge", load)
     assert call(f"--model org/m --samples {data} --mode reason --set template={data} --backend vllm")
@@ -169,7 +169,7 @@ def test_constrained_replies_on_a_benchmark_are_told(data: Path, monkeypatch: py
         def describe(self) -> dict[str, Any]:
             return {**super().describe(), "guided": True}
 
-    monkeypatch.setattr("judge.load.load_judge", lambda model, **options: Guided(PASS_FLOOR))
+    monkeypatch.setattr("judge.load.load_judge", lambda model, **options: Guided(PASS_BASELINE))
     for command, told in (
         (f"--benchmarks probes --samples {data}", True),
         (f"--benchmarks probes --samples {data} --set decoding=constrained", False),
@@ -182,10 +182,10 @@ def test_constrained_replies_on_a_benchmark_are_told(data: Path, monkeypatch: py
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (f"--model {PASS_FLOOR} --benchmarks ragtruht", "did you mean 'ragtruth'"),
+        (f"--model {PASS_BASELINE} --benchmarks ragtruht", "did you mean 'ragtruth'"),
         ("--samples DATA", "give --model"),
         ("--benchmarks open_factual_bench", "use judge open-factual"),
-        ("--model floor:pass", "unknown floor"),
+        ("--model baseline:pass", "unknown baseline"),
         ("--model org/m --temperature 0.8", "verdict mode, which reads probabilities, samples nothing"),
         ("--model org/m --mode reason --set top_p=0.8", "top_p is for sampling; add --mode reason"),
         ("--model org/m --runs 3 --mode reason", "3 runs would all be the same"),
@@ -206,12 +206,12 @@ def test_wrong_calls(data: Path, arguments: str, message: str) -> None:
 
 @pytest.mark.parametrize("option", ["--mode loud", "--limit 0", "--set bootstrap=-1"])
 def test_wrong_options_exit_2(data: Path, option: str) -> None:
-    assert call("--model", PASS_FLOOR, "--samples", data, option).exit_code == 2
+    assert call("--model", PASS_BASELINE, "--samples", data, option).exit_code == 2
 
 
 def test_all_stands_for_what_is_there(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(benchmarks, "WHOLE", ("halubench", "ragtruth", "bianbench_en"))
-    command = f"--model {PASS_FLOOR} --benchmarks all,ragtruth --data-dir {shared_data}"
+    command = f"--model {PASS_BASELINE} --benchmarks all,ragtruth --data-dir {shared_data}"
     result = call(command, "--limit 40 --set bootstrap=0 --json")
     names = [report["benchmark"] for report in json.loads(result.stdout)["reports"]]
     assert sorted(names) == ["halubench", "ragtruth"]
@@ -221,9 +221,9 @@ def test_all_stands_for_what_is_there(shared_data: Path, monkeypatch: pytest.Mon
 def test_a_benchmark_by_name_has_to_be_there(tmp_path: Path) -> None:
     for names in ("ragtruth", "all,ragtruth"):
         with pytest.raises(MissingFiles):
-            call("--model", PASS_FLOOR, "--benchmarks", names, "--data-dir", tmp_path)
+            call("--model", PASS_BASELINE, "--benchmarks", names, "--data-dir", tmp_path)
     with pytest.raises(InputError, match="found no benchmark files"):
-        call("--model", PASS_FLOOR, "--benchmarks all --data-dir", tmp_path)
+        call("--model", PASS_BASELINE, "--benchmarks all --data-dir", tmp_path)
 
 
 def test_published_figures_and_a_benchmarks_own_prompt(
@@ -269,15 +269,15 @@ def test_methods(data: Path, tmp_path: Path, method: str, encoder: str, model_fo
     compares = f"--set encoder={save_model(tmp_path, 'bert', encoder, NLI)}" if encoder else ""
     (report,) = reports(f"--model {method}:{model_folder('chatml')} --samples {data} --limit 2", compares)
     assert report["name"].startswith(f"{method}:") and report["judge"]["method"] == method
-    with pytest.raises(InputError, match="asks a language model; floor:length is none"):
-        call(f"--model {method}:floor:length --samples {data}", compares)
+    with pytest.raises(InputError, match="asks a language model; baseline:length is none"):
+        call(f"--model {method}:baseline:length --samples {data}", compares)
 
 
 def test_a_corpus_is_searched_for_what_has_no_document(shared_data: Path, data: Path, tmp_path: Path) -> None:
     corpus = write(
         tmp_path / "c.jsonl", [{"title": "Pluto", "text": "Pluto is a dwarf planet beyond Neptune. " * 30}]
     )
-    command = f"--model floor:random --limit 30 --set corpus={corpus}"
+    command = f"--model baseline:random --limit 30 --set corpus={corpus}"
     (report,) = reports(command, f"--benchmarks diahalu --data-dir {shared_data} --out {tmp_path / 'o'}")
     assert report["benchmark"] == "diahalu_corpus" and report["counts"]["n"] == 30
     assert set(report["tables"]["domain"]) == {"knowledge", "reasoning"}
@@ -317,16 +317,16 @@ def test_all_has_the_model_answer_too(
     with pytest.raises(InputError, match="a model card is about a judge"):
         invoke(report, answered.parent, "--model-card", tmp_path / "README.md")
 
-    left = call("--model", PASS_FLOOR, command)
+    left = call("--model", PASS_BASELINE, command)
     assert "open_factual_bench left out" in " ".join(left.stderr.split())
     with pytest.raises(InputError, match="judges answers and writes none"):
-        call("--model", PASS_FLOOR, "--benchmarks open_factual_bench --samples", data)
+        call("--model", PASS_BASELINE, "--benchmarks open_factual_bench --samples", data)
 
 
 def test_compare(data: Path, tmp_path: Path) -> None:
     folders = [str(tmp_path / name) for name in ("length", "always-pass")]
     for folder in folders:
-        call(f"--model floor:{Path(folder).name} --samples {data} --set bootstrap=0 --out {folder}")
+        call(f"--model baseline:{Path(folder).name} --samples {data} --set bootstrap=0 --out {folder}")
     (found,) = json.loads(invoke(compare, *folders, "--json").stdout)
     assert (found["benchmark"], found["n"], found["only_first_right"]) == ("mine.jsonl", 12, 6)
     assert found["p_value"] == pytest.approx(2 / 2**6) and found["differences"][0]["difference"] == 0.5
@@ -371,7 +371,7 @@ def test_processes_of_a_launcher_give_the_verdicts_of_one(tmp_path: Path, model_
 
     assert (both / "verdicts.jsonl").read_text() == alone
     (one,), (two,) = read_reports(tmp_path / "alone"), read_reports(both)
-    assert (two.metrics, two.floors) == (one.metrics, one.floors)
+    assert (two.metrics, two.baselines) == (one.metrics, one.baselines)
     assert two.counts["resumed"] == 5 and two.hardware["processes"] == 2
     assert "mine.jsonl" in (tmp_path / "0.out").read_text() and not (tmp_path / "1.out").read_text()
 
@@ -386,10 +386,10 @@ def test_what_a_launcher_is_not_for(data: Path, monkeypatch: pytest.MonkeyPatch)
 
 def test_limits_for_continuous_integration(data: Path) -> None:
     """What lies under a limit ends with exit code 1, after the tables; a limit that says nothing with 2."""
-    asked = ("--model floor:length --set bootstrap=0 --samples", data)
+    asked = ("--model baseline:length --set bootstrap=0 --samples", data)
     assert call(*asked, "--fail-under balanced_accuracy=1 --fail-under f1=0.5").exit_code == 0
     with pytest.raises(JudgeError, match=r"mine.jsonl: balanced_accuracy is 0.500, under 0.7"):
-        call("--model floor:always-pass --fail-under balanced_accuracy=0.7 --samples", data)
+        call("--model baseline:always-pass --fail-under balanced_accuracy=0.7 --samples", data)
     for wrong in ("ece=0.1", "f1", "f1=2"):
         with pytest.raises(InputError, match="fail-under"):
             call(*asked, "--fail-under", wrong)

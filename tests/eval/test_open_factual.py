@@ -424,7 +424,7 @@ def test_a_killed_run_resumes_and_ends_the_same(data: Path, tmp_path: Path, call
     again = run_open_factual(backend, data, out)
     assert len(backend.prompts) == 20 - CHUNK * max(0, calls - 1)
     assert verdict_rows(out) == verdict_rows(whole)
-    for key in ("overall", "by_category", "metrics", "floors", "disputed", "counts"):
+    for key in ("overall", "by_category", "metrics", "baselines", "disputed", "counts"):
         assert again[key] == report[key]
 
 
@@ -533,12 +533,12 @@ def test_several_runs_together(data: Path, tmp_path: Path) -> None:
     assert "lap\\|top" in show_markdown([], runs)
 
 
-def test_offline_without_answers_shows_the_floors(data: Path) -> None:
+def test_offline_without_answers_shows_the_baselines(data: Path) -> None:
     report = run_open_factual(None, data)
     assert report["overall"] is None and report["counts"]["answered"] == 0 and report["metrics"] == {}
-    assert set(report["floors"]) == {"floor:refuse", "floor:echo", "floor:count"}
+    assert set(report["baselines"]) == {"baseline:refuse", "baseline:echo", "baseline:count"}
     text = show(report)
-    assert "floor:echo" in text and "77.1" in text and "What became of the answers" not in text
+    assert "baseline:echo" in text and "77.1" in text and "What became of the answers" not in text
 
 
 def test_the_report_by_age(data: Path) -> None:
@@ -568,7 +568,7 @@ def test_command_offline(data: Path, tmp_path: Path) -> None:
     shown = invoke(app, "--offline", "--data-dir", data)
     assert (
         shown.exit_code == 0
-        and "| floor:refuse |  | - |  | 20 | 0.0 | 0.0 | - | - | 0 | 1 | 0 |" in shown.stdout
+        and "| baseline:refuse |  | - |  | 20 | 0.0 | 0.0 | - | - | 0 | 1 | 0 |" in shown.stdout
     )
     path = write_lines(
         tmp_path / "a.jsonl", *({"id": row["id"], "answer": "8"} for row in [*NUMBERS, PREMISE])
@@ -605,7 +605,7 @@ def test_a_gpus_memory_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ((), "--offline"),
         (("--offline", "--model", "m"), "--offline"),
-        (("--model", "floor:always-pass"), "judges answers"),
+        (("--model", "baseline:always-pass"), "judges answers"),
         (("--model", "m", "--answers", "a.jsonl"), "--offline"),
         (("--offline", "--set", "tolerance=2"), "tolerance"),
         (("--offline", "--cutoff", "June 2024"), "cutoff .* is not a month; write it as 2024-06"),
@@ -640,10 +640,10 @@ def test_every_real_reference_is_correct_as_its_own_answer(shared_data: Path) ->
             assert (found.strict, found.extended) == ("correct", "correct")
 
 
-def test_floors_of_the_real_tasks(shared_data: Path) -> None:
-    floors = run_open_factual(None, shared_data)["floors"]
-    assert {name: found["strict"]["correct"] for name, found in floors.items()} == {
-        "floor:refuse": 0, "floor:echo": 2, "floor:count": 5,
+def test_baselines_of_the_real_tasks(shared_data: Path) -> None:
+    baselines = run_open_factual(None, shared_data)["baselines"]
+    assert {name: found["strict"]["correct"] for name, found in baselines.items()} == {
+        "baseline:refuse": 0, "baseline:echo": 2, "baseline:count": 5,
     }  # fmt: skip
-    assert floors["floor:refuse"]["strict"]["refusal_or_correction"] == 5
-    assert floors["floor:echo"]["strict"]["hallucination_candidate"] == 0
+    assert baselines["baseline:refuse"]["strict"]["refusal_or_correction"] == 5
+    assert baselines["baseline:echo"]["strict"]["hallucination_candidate"] == 0

@@ -97,7 +97,7 @@ class Scripted:
             )
 
 
-FLOORS = [TrivialBaseline("floor:always-pass"), TrivialBaseline("floor:always-fail")]
+BASELINES = [TrivialBaseline("baseline:always-pass"), TrivialBaseline("baseline:always-fail")]
 
 
 def result(
@@ -105,7 +105,7 @@ def result(
 ) -> Path:
     with VerdictFile(out, {}) as file:
         reports = [
-            evaluate([judge], benchmark, chosen, FLOORS, file, bootstrap=20, command=command)
+            evaluate([judge], benchmark, chosen, BASELINES, file, bootstrap=20, command=command)
             for benchmark, chosen in sets
         ]
     write_reports(out, reports)
@@ -188,14 +188,14 @@ def drop_last(path: Path) -> None:
     path.write_bytes(path.read_bytes().rstrip(b"\n").rpartition(b"\n")[0] + b"\n")
 
 
-def test_standings_set_each_judge_against_the_best_floor(folders: list[Path]) -> None:
+def test_standings_set_each_judge_against_the_best_baseline(folders: list[Path]) -> None:
     lines = standings(read_sets(folders))
     first = [line for line in lines if line.set == "made-up"]
     assert [line.name for line in first if line.run is not None] == [ATTACK_NAME, "middle", "coin"]
     assert [line.run is None for line in first] == [False] * 3 + [True] * 2
     assert [line.name for line in unbeaten(lines)] == ["coin"]
     best = first[0]
-    assert best.floor_figure == 0.5 and best.metrics.balanced_accuracy is not None
+    assert best.baseline_figure == 0.5 and best.metrics.balanced_accuracy is not None
     assert best.lift == pytest.approx(best.metrics.balanced_accuracy - 0.5)
     assert (best.size, best.size_class) == ("500M", "under 1B")
     assert (first[1].size, first[2].size_class) == ("7B", "unknown size")
@@ -264,7 +264,7 @@ def test_markdown_shows_every_table_and_no_markup_of_the_data(folders: list[Path
     text = markdown(read_sets(folders))
     for heading in ("Leaderboard", "Judges and baselines", "By source: balanced accuracy", "Made by"):
         assert f"# {heading}\n" in text
-    assert "| floor:always-fail |" in text and "A note." in text
+    assert "| baseline:always-fail |" in text and "A note." in text
     assert "> Warning: published on 14,900 samples" in text and "*Lynx-70B*" in text
     assert "McNemar's p" in text and "Accuracy by edit type" in text
     assert "a\\|b" in text and "| 25.0 | 3 | - |" in text
@@ -277,7 +277,7 @@ def test_markdown_shows_every_table_and_no_markup_of_the_data(folders: list[Path
 def test_repeated_runs_and_cost_are_shown(tmp_path: Path) -> None:
     judges = [Scripted("same", skill, unscored=0) for skill in (0.9, 0.7)]
     with VerdictFile(tmp_path, {}) as file:
-        report = evaluate(judges, MADE_UP, samples(40), FLOORS, file, bootstrap=0, latency=3, command="x")
+        report = evaluate(judges, MADE_UP, samples(40), BASELINES, file, bootstrap=0, latency=3, command="x")
     write_reports(tmp_path, [report])
     (group,) = sets = read_sets([tmp_path])
     assert len(group.runs[0].judged) == 40 and report.repeats is not None
@@ -476,7 +476,7 @@ def test_leaderboard_sorts_and_filters(tab: Any) -> None:
 
     tab.locator("#by-set").select_option("halubench")
     assert set(column(tab, 1)) == {"halubench"} and len(column(tab, 0)) == 4
-    tab.locator("#with-floors").uncheck()
+    tab.locator("#with-baselines").uncheck()
     tab.locator("#by-size").select_option("under 1B")
     assert column(tab, 0) == [ATTACK_NAME]
     assert tab.locator("#board-count").inner_text() == "1 of 5 results"

@@ -277,7 +277,7 @@ def test_a_limit_draws_whole_pairs_of_all_categories(samples: list[Sample]) -> N
 
 
 def test_it_is_measured_by_name(tmp_path: Path) -> None:
-    asked = ("--model", "floor:overlap", "--benchmarks", "probes", "--limit", 400, "--set", "bootstrap=0")
+    asked = ("--model", "baseline:overlap", "--benchmarks", "probes", "--limit", 400, "--set", "bootstrap=0")
     shown = " ".join(invoke(app, *asked, "--out", tmp_path / "out").stdout.split())
     for text in ("By form", "pairs by category", LOWEST, "harmless dressings", "right_order"):
         assert text in shown

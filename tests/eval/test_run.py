@@ -67,13 +67,13 @@ SAMPLES = [
 ]
 RIGHT = {item.id: Verdict(item.label, 0.1 if item.label is Label.PASS else 0.9) for item in SAMPLES}
 WRONG = {item.id: Verdict(Label.FAIL, 0.8) for item in SAMPLES}
-ALL_FLOORS = [TrivialBaseline(name) for name in TRIVIAL_BASELINES]
+ALL_BASELINES = [TrivialBaseline(name) for name in TRIVIAL_BASELINES]
 BENCH = Benchmark(name="bench", title="A bench", read=lambda _: SAMPLES)
 
 
 def run(*judges: Any, out: Path | None = None, samples: Sequence[Sample] = SAMPLES, **options: Any) -> Report:
     used = judges or (Scripted(RIGHT),)
-    settings = {"bootstrap": 50, "floors": ALL_FLOORS, **options}
+    settings = {"bootstrap": 50, "baselines": ALL_BASELINES, **options}
     if out is None:
         return evaluate(used, settings.pop("benchmark", BENCH), samples, **settings)
     with VerdictFile(out, describe_run(used, [(BENCH, samples)])) as file:
@@ -97,9 +97,9 @@ def test_what_a_judge_was_trained_on_is_told(tmp_path: Path) -> None:
 def test_report() -> None:
     report = run(limit=20, command="judge eval", seed=3)
     assert report.metrics.accuracy == 1.0 and report.metrics.auroc == 1.0
-    assert list(report.floors) == list(TRIVIAL_BASELINES) and not report.floors_left_out
+    assert list(report.baselines) == list(TRIVIAL_BASELINES) and not report.baselines_left_out
     assert list(report.tables["source"]) == ["a", "b"]
-    assert report.floor_tables["floor:always-pass"]["source"]["a"].accuracy == 0.5
+    assert report.baseline_tables["baseline:always-pass"]["source"]["a"].accuracy == 0.5
     assert report.counts == {"n": 20, "parsed": 20, "unparsed": 0, "truncated": 0, "cut": 0, "resumed": 0}
     assert (report.seed, report.limit, report.bootstrap, report.command) == (3, 20, 50, "judge eval")
     assert report.data_hash == data_hash(SAMPLES) and len(report.data_hash) == 64
@@ -119,7 +119,7 @@ def test_report_round_trip() -> None:
     report = run(Scripted(RIGHT), Scripted(WRONG, seed=1), latency=3)
     row = json.loads(json.dumps(as_json([report]), allow_nan=False))["reports"][0]
     back = Report.from_dict(row)
-    for name in ("metrics", "tables", "floor_tables", "calibration", "repeats", "latency", "published"):
+    for name in ("metrics", "tables", "baseline_tables", "calibration", "repeats", "latency", "published"):
         assert getattr(back, name) == getattr(report, name)
     assert json.loads(json.dumps(back.to_json())) == row
 
@@ -129,7 +129,9 @@ def test_reading_a_result(tmp_path: Path) -> None:
         read_reports(tmp_path)
     write_reports(tmp_path, [report := run()])
     assert read_reports(tmp_path)[0].metrics.accuracy == 1.0
-    wrong = (report.to_json() | change for change in ({"metrics": {}}, {"floors": 3}, {"calibration": None}))
+    wrong = (
+        report.to_json() | change for change in ({"metrics": {}}, {"baselines": 3}, {"calibration": None})
+    )
     for text in ("{", "[]", *(json.dumps({"reports": [row]}) for row in ({}, *wrong))):
         (tmp_path / "report.json").write_text(text)
         with pytest.raises(InputError, match=r"report\.json"):
@@ -163,17 +165,17 @@ def test_a_report_on_the_terminal() -> None:
 
 def test_a_terminal_shows_the_last_columns_and_the_first_rows() -> None:
     rows = {f"row {number}": {f"figure {column}": 0.5 for column in range(30)} for number in range(30)}
-    text = on_a_terminal(run(benchmark=replace(BENCH, figures=lambda *_: {"own": rows}), floors=[]))
+    text = on_a_terminal(run(benchmark=replace(BENCH, figures=lambda *_: {"own": rows}), baselines=[]))
     assert "29" in text and "row 23" in text and "row 24" not in text
     assert "This table is longer or wider; --json has all of it." in text
 
 
-def test_own_tables_figures_and_floors_of_a_benchmark() -> None:
+def test_own_tables_figures_and_baselines_of_a_benchmark() -> None:
     benchmark = replace(
         BENCH,
         rows=lambda item: {"half": (item.source,), "both": ("x", "y")},
         figures=lambda items, found: {"own": {"all": {"right": sum(v.label is not None for v in found)}}},
-        floors=(Scripted(WRONG, name="floor:own"),),
+        baselines=(Scripted(WRONG, name="baseline:own"),),
         notes=("A note.",),
     )
     report = run(benchmark=benchmark)
@@ -182,8 +184,8 @@ def test_own_tables_figures_and_floors_of_a_benchmark() -> None:
         "both": ["x", "y"],
     }
     assert report.tables["both"]["y"].n == 20
-    assert report.figures == report.floor_figures["floor:own"] == {"own": {"all": {"right": 20}}}
-    assert report.floors["floor:own"].accuracy == 0.5 and report.notes == ("A note.",)
+    assert report.figures == report.baseline_figures["baseline:own"] == {"own": {"all": {"right": 20}}}
+    assert report.baselines["baseline:own"].accuracy == 0.5 and report.notes == ("A note.",)
 
 
 def test_quotes_of_reasonings_are_looked_up() -> None:
@@ -329,13 +331,13 @@ def test_a_chunk_that_was_cut_off_is_judged_from_its_start(tmp_path: Path) -> No
     assert len((tmp_path / "verdicts.jsonl").read_text().splitlines()) == 20
 
 
-def test_a_fitted_floor_sees_all_samples_again(tmp_path: Path) -> None:
-    floor = TrivialBaseline("floor:length")
-    whole = run(floor, out=tmp_path / "whole")
+def test_a_fitted_baseline_sees_all_samples_again(tmp_path: Path) -> None:
+    baseline = TrivialBaseline("baseline:length")
+    whole = run(baseline, out=tmp_path / "whole")
     path = tmp_path / "cut" / "verdicts.jsonl"
-    run(floor, out=tmp_path / "cut")
+    run(baseline, out=tmp_path / "cut")
     path.write_text("".join(path.read_text().splitlines(keepends=True)[:9]))
-    assert run(floor, out=tmp_path / "cut").metrics == whole.metrics
+    assert run(baseline, out=tmp_path / "cut").metrics == whole.metrics
     assert path.read_bytes() == (tmp_path / "whole" / "verdicts.jsonl").read_bytes()
 
 

@@ -133,7 +133,7 @@ def test_the_demo(installed: Command, model: Path, tmp_path: Path) -> None:
     """Its own commands in its own way, each made short."""
     (tmp_path / "short_demo.py").write_text(DEMO)
     printed = installed(tmp_path, "python", "short_demo.py", str(model))
-    assert all(text in printed for text in ("SFT + DPO", "floor:overlap", "What this shows: on 4 answers"))
+    assert all(text in printed for text in ("SFT + DPO", "baseline:overlap", "What this shows: on 4 answers"))
     out = tmp_path / "runs" / "demo"
     assert (out / "sft" / "judge.json").is_file() and (out / "dpo" / "judge.json").is_file()
     installed(tmp_path, "judge", "data", "audit", str(out / "data"))

@@ -141,7 +141,7 @@ def _text(values: Any, field: str) -> str:
 
 
 def choose(topics: Sequence[Topic], domains: Mapping[Domain, int], seed: int) -> list[Topic]:
-    """So many topics of each domain, drawn by the seed, in the order of the file.
+    """A number of topics of each domain, drawn by the seed, in the order of the file.
 
     Raises:
         InputError: there are fewer.

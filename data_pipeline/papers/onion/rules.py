@@ -100,7 +100,7 @@ def fault_of_fact(fact: str, entity: str, description: str) -> str | None:
 def edit_of(
     fact: str, hallucination: str, entity: str, description: str
 ) -> tuple[str, list[Change]] | Rejected:
-    """A false sentence in the form of its fact, and what was changed; or why it is no edit of it."""
+    """A false sentence in the form of its fact, and what was changed; or why the fact cannot be edited so."""
     new = in_form(fact, hallucination)
     edits = verify(Sample("fact", description, fact), new)
     if isinstance(edits, Rejected):

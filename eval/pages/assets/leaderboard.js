@@ -37,20 +37,20 @@ function startTables() {
 
 function startLeaderboard() {
   const rows = [...byId("board").tBodies[0].rows];
-  const fields = ["by-set", "by-size", "by-mode", "by-name", "with-floors"].map(byId);
+  const fields = ["by-set", "by-size", "by-mode", "by-name", "with-baselines"].map(byId);
   const filter = () => {
-    const [set, size, mode, name, floors] = fields.map((f) => (f.type === "checkbox" ? f.checked : f.value));
+    const [set, size, mode, name, baselines] = fields.map((f) => (f.type === "checkbox" ? f.checked : f.value));
     let shown = 0;
     for (const row of rows) {
-      const floor = row.className === "floor";
+      const baseline = row.className === "baseline";
       // Trivial rules have no size and no mode: they stand beside whoever is shown.
       const judge =
-        !floor &&
+        !baseline &&
         (!size || row.dataset.size === size) &&
         (!mode || row.dataset.mode === mode) &&
         row.cells[0].textContent.toLowerCase().includes(name.trim().toLowerCase());
-      row.hidden = Boolean(set && row.dataset.set !== set) || !(floor ? floors : judge);
-      shown += !row.hidden && !floor;
+      row.hidden = Boolean(set && row.dataset.set !== set) || !(baseline ? baselines : judge);
+      shown += !row.hidden && !baseline;
     }
     byId("board-count").textContent = `${shown} of ${SUMMARY.runs.length} results`;
   };

@@ -51,9 +51,9 @@ function fromJsonl(text) {
     try {
       values = JSON.parse(content);
     } catch {
-      throw new Error(`Line ${at + 1} is no JSON.`);
+      throw new Error(`Line ${at + 1} is not JSON.`);
     }
-    if (!values || typeof values !== "object" || Array.isArray(values)) throw new Error(`Line ${at + 1} is no JSON object.`);
+    if (!values || typeof values !== "object" || Array.isArray(values)) throw new Error(`Line ${at + 1} is not a JSON object.`);
     return [{ line: at + 1, values }];
   });
 }

@@ -7,7 +7,7 @@ import pytest
 from eval.benchmarks import load_benchmark
 from eval.metrics import score
 from eval.sampling import take
-from judge.baselines import rules as floors_module
+from judge.baselines import rules as baselines_module
 from judge.baselines.overlap import longest_run, overlap, units
 from judge.baselines.rules import TRIVIAL_BASELINES, TrivialBaseline
 from judge.errors import InputError
@@ -17,7 +17,7 @@ FITTED = TRIVIAL_BASELINES[2:]
 
 
 def test_random_is_a_fair_coin_that_falls_the_same_each_time() -> None:
-    first, again = (TrivialBaseline("floor:random").check(twins(200)) for _ in range(2))
+    first, again = (TrivialBaseline("baseline:random").check(twins(200)) for _ in range(2))
     assert first == again and 150 < sum(verdict.label is Label.FAIL for verdict in first) < 250
 
 
@@ -56,63 +56,63 @@ def test_out_of_fold_finds_the_artefact(name: str) -> None:
 
 @pytest.mark.parametrize("name", FITTED)
 def test_fitted_on_train(name: str) -> None:
-    floor = TrivialBaseline(name, twins(40))
+    baseline = TrivialBaseline(name, twins(40))
     judged = twins(5, start=100)
     unlabelled = [Sample(id=s.id, document=s.document, answer=s.answer) for s in judged]
-    verdicts = list(floor.iter_check(unlabelled))
+    verdicts = list(baseline.iter_check(unlabelled))
     assert score(judged, verdicts, bootstrap=0).accuracy == 1.0
-    assert floor.describe()["fitted_on"] == {"samples": 80}
+    assert baseline.describe()["fitted_on"] == {"samples": 80}
 
 
 @pytest.mark.parametrize("name", FITTED)
 def test_nobody_is_judged_by_his_own_document(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     samples = twins(12)
     seen: list[tuple[set[str], set[str]]] = []
-    original = floors_module._fit_predict
+    original = baselines_module._fit_predict
 
     def spy(name: str, features: object, targets: object, fitted: Sequence, judged: Sequence) -> object:
         seen.append(({samples[row].group for row in fitted}, {samples[row].group for row in judged}))
         return original(name, features, targets, fitted, judged)
 
-    monkeypatch.setattr(floors_module, "_fit_predict", spy)
+    monkeypatch.setattr(baselines_module, "_fit_predict", spy)
     list(TrivialBaseline(name).iter_check(samples))
-    assert len(seen) == floors_module.FOLDS
+    assert len(seen) == baselines_module.FOLDS
     assert all(not fitted & judged for fitted, judged in seen)
     assert set().union(*(judged for _, judged in seen)) == {sample.group for sample in samples}
 
 
 def test_train_about_judged_documents_is_left_out() -> None:
     samples = twins(6)
-    with pytest.raises(InputError, match=r"without the 12 samples about judged documents.*floor_data="):
-        list(TrivialBaseline("floor:length", samples).iter_check(samples))
-    assert len(list(TrivialBaseline("floor:length", samples).iter_check(samples[:2]))) == 2
+    with pytest.raises(InputError, match=r"without the 12 samples about judged documents.*baseline_data="):
+        list(TrivialBaseline("baseline:length", samples).iter_check(samples))
+    assert len(list(TrivialBaseline("baseline:length", samples).iter_check(samples[:2]))) == 2
 
 
 def test_held_out_wording_does_not_shape_the_rule() -> None:
     """The rule of a train set gives an answer the same score whatever is judged beside it."""
     train, judged = twins(30), twins(3, start=100)
     other = Sample(id="x", document="other", answer="æøå " * 30)
-    floor = TrivialBaseline("floor:answer-only", train)
-    assert floor.p_fail(judged) == pytest.approx(floor.p_fail([*judged, other])[:-1])
+    baseline = TrivialBaseline("baseline:answer-only", train)
+    assert baseline.p_fail(judged) == pytest.approx(baseline.p_fail([*judged, other])[:-1])
 
 
 def test_fewer_folds_for_few_documents() -> None:
     samples = twins(2)
-    assert len(list(TrivialBaseline("floor:length").iter_check(samples))) == 4
+    assert len(list(TrivialBaseline("baseline:length").iter_check(samples))) == 4
     with pytest.raises(InputError, match="too few documents"):
-        list(TrivialBaseline("floor:length").iter_check(twins(1)))
+        list(TrivialBaseline("baseline:length").iter_check(twins(1)))
 
 
 def test_unlabelled_rows_are_judged_by_the_labelled() -> None:
     samples = [*twins(10), Sample(id="x", document="d", answer="name1")]
-    assert list(TrivialBaseline("floor:length").iter_check(samples))[-1].label is Label.PASS
+    assert list(TrivialBaseline("baseline:length").iter_check(samples))[-1].label is Label.PASS
 
 
 @pytest.mark.parametrize("name", FITTED)
 @pytest.mark.parametrize("labels", [(None, None), (Label.PASS, Label.PASS)])
 def test_cannot_be_fitted(name: str, labels: tuple[Label | None, ...]) -> None:
     samples = [Sample(id=str(n), document=str(n), answer="a", label=label) for n, label in enumerate(labels)]
-    with pytest.raises(InputError, match=r"labelled samples of both classes.*floor_data="):
+    with pytest.raises(InputError, match=r"labelled samples of both classes.*baseline_data="):
         list(TrivialBaseline(name).iter_check(samples))
     with pytest.raises(InputError, match="have not both labels"):
         TrivialBaseline(name, samples)
