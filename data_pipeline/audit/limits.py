@@ -12,7 +12,7 @@ FIGURES = {
     "length": "length",
     "overlap": "overlap",
     "pair": "told from pair",
-    "halves": "halves",
+    "coherence": "coherence",
     "rules": "rule judge",
 }
 """What is measured, and how it is called."""
@@ -24,7 +24,7 @@ TEXTS = {
     "length": "AUROC of the length of the answers.",
     "overlap": "AUROC of how much of an answer is in the document word for word. No build fails by it.",
     "pair": "Share of pairs whose hallucinated answer looks worse to the answer-only classifier.",
-    "halves": "AUROC of what the sentences of an answer share, if it has two or more.",
+    "coherence": "AUROC of what the sentences of an answer share, if it has two or more.",
     "rules": "Balanced accuracy of the rule judge, which looks up the facts of the answer, on a part of the "
     "samples. No build fails by it.",
 }
@@ -34,10 +34,17 @@ MEANING = {
     "length": "the length of the answers gives the label away",
     "overlap": "how much of the answers is in the document word for word gives the label away",
     "pair": "the wording gives the hallucinated answer of a pair away, without the document",
-    "halves": "how the sentences of an answer fit together gives the label away, without the document",
+    "coherence": "how the sentences of an answer fit together gives the label away, without the document",
     "rules": "a judge that only looks words up finds the label",
 }
-LIMITS = {"answer_only": 0.60, "length": 0.55, "overlap": 0.90, "pair": 0.65, "halves": 0.60, "rules": 0.65}
+LIMITS = {
+    "answer_only": 0.60,
+    "length": 0.55,
+    "overlap": 0.90,
+    "pair": 0.65,
+    "coherence": 0.60,
+    "rules": 0.65,
+}
 """AUROC; share of pairs (``pair``); balanced accuracy (``rules``)."""
 OF_KIND: Mapping[tuple[str, str], float] = {
     ("answer_only", "document"): 0.55,  # one answer to two documents
@@ -45,7 +52,7 @@ OF_KIND: Mapping[tuple[str, str], float] = {
     # not be read at all.
     **{
         (figure, kind): 0.75
-        for figure in ("answer_only", "length", "pair", "halves")
+        for figure in ("answer_only", "length", "pair", "coherence")
         for kind in (LABELLED, "sentence")
     },
 }

@@ -57,9 +57,9 @@ def score(samples: Sequence[Sample]) -> Scores:
             found[name] = {}
     long = [sample for sample in samples if len(parts_of(sample)) > 1]
     try:
-        found["halves"] = dict(zip(_ids(long), coherence(long), strict=True)) if _enough(long) else {}
+        found["coherence"] = dict(zip(_ids(long), coherence(long), strict=True)) if _enough(long) else {}
     except ValueError:  # too few documents with each of the labels
-        found["halves"] = {}
+        found["coherence"] = {}
     found["rules"] = {
         sample.id: float(label_by_rules(sample) is Label.FAIL) for sample in whole_pairs(samples, JUDGED)
     }

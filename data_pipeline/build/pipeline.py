@@ -136,9 +136,9 @@ def build(
             say(f"Bi'anBench {subset}: {counted(count, 'row')}")
         # Before judgements are paid for.
         audit = audit_build(store, folder, config, say, workers)
-        aside = folder / "aside.jsonl"
+        rejected = folder / "rejected.jsonl"
         refill = partial(put_others, store, fillers)
-        yields = note_judgements(store, config.reasoning, teachers, dropped, aside, workers, refill)
+        yields = note_judgements(store, config.reasoning, teachers, dropped, rejected, workers, refill)
         for line in drop_one_sided(store, dropped):
             say(f"reasonings: {line}")
         write_samples(folder / "samples.jsonl", store.samples())

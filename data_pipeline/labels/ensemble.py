@@ -2,7 +2,7 @@
 
 - The best right judgement, by the teachers' priority, becomes the SFT row.
 - It is preferred to every wrong judgement of the same sample, one pair each.
-- A sample that nobody judged right gives nothing, no verdict row either, and is set aside for inspection.
+- A sample that nobody judged right gives nothing, no verdict row either: it goes to rejected.jsonl.
 
 A judgement without a verdict is neither right nor wrong: it is counted, and makes no row and no pair. (The
 paper does not say what became of its own.)

@@ -26,7 +26,7 @@ def note_judgements(
     config: ReasoningConfig,
     teachers: Teachers,
     dropped: Dropped,
-    aside: Path,
+    rejected: Path,
     workers: Workers | None = None,
     refill: Callable[[Sequence[str]], bool] = lambda _: False,
 ) -> dict[str, Any]:
@@ -38,7 +38,7 @@ def note_judgements(
         config: in which way, by whom.
         teachers: makes them.
         dropped: gets the samples without a right reasoning.
-        aside: file for the samples that no teacher judged right, with all judgements, for inspection.
+        rejected: file for the samples that no teacher judged right, with all judgements, for inspection.
         workers: what rules reason in.
         refill: puts other samples in the place of those with these ids, of which nobody gave a judgement that
             can be read. It says whether it added any; these are judged then.
@@ -63,7 +63,7 @@ def note_judgements(
         for wrong in decision.rejected:
             store.add_reasoning(decision.sample, wrong.teacher, wrong.reasoning, right=False)
 
-    with replacing(aside) as stream:
+    with replacing(rejected) as stream:
         after, more = 0, True
         while more:
             here = ("reason AND number > ?", (after,))

@@ -8,7 +8,7 @@ from judge.calibration.fit import cross_fitted, fit_curve
 from judge.calibration.reliability import calibration_error
 from judge.claims.rule import ClaimsCalibration, any_wrong, combine
 from judge.errors import InputError
-from judge.formats.stretches import wrong_spans
+from judge.formats.spans import wrong_spans
 from judge.prompting.sentences import claim_spans
 from judge.types import Label, Sample, Verdict
 

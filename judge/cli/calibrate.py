@@ -14,7 +14,6 @@ from judge.cli.options import (
     COLUMNS,
     ENCODING,
     GOLD_LABELS,
-    MODEL,
     Settings,
     loads_judge,
     parse_columns,
@@ -41,7 +40,9 @@ app = typer.Typer(add_completion=False)
 @app.command("calibrate", cls=WithSettings)
 @loads_judge(without=("threshold", "prior", *CASCADE, "base_url", "call_cache"))
 def calibrate_command(
-    model: MODEL,
+    model: Annotated[
+        str, typer.Option(metavar="FOLDER", help="The judge, a folder; it keeps the calibration.")
+    ],
     settings: Settings,
     data: Annotated[Path, typer.Option(help="Labelled samples about documents that the judge has not seen.")],
     columns: COLUMNS = None,

@@ -7,7 +7,7 @@ from typing import Any
 
 from judge.encoder.pairs import Pairing
 from judge.encoder.rows import Row
-from judge.formats.stretches import wrong_spans
+from judge.formats.spans import wrong_spans
 from judge.progress import track
 from judge.types import Label, Sample
 

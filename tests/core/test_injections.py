@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from judge.formats.stretches import wrong_spans
+from judge.formats.spans import wrong_spans
 from judge.injections import (
     CONTROL,
     FAMILIES,

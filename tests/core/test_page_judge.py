@@ -22,7 +22,7 @@ from judge.encoder import packing
 from judge.encoder.packed import ADAPTER, changed
 from judge.errors import InputError, JudgeError, JudgeWarning
 from judge.files import write_json
-from judge.formats.stretches import wrong_spans
+from judge.formats.spans import wrong_spans
 from judge.load import load_judge
 from judge.models.base import ORIGIN_FILE
 from judge.models.bundled import MINILM

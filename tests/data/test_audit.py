@@ -285,9 +285,9 @@ def added(number: int, *, twice: bool) -> Iterator[Sample]:
 @pytest.mark.parametrize(("twice", "wanted"), [(True, "over"), (False, "within")])
 def test_a_fact_said_twice_is_a_shortcut(twice: bool, wanted: str) -> None:
     found = audit_samples(added(150, twice=twice))
-    halves = cell(found, "s")["figures"]["halves"]
-    assert halves["verdict"] == wanted and (halves["value"] > 0.9) is twice
-    assert any("halves" in text for text in found["warnings"]) is twice
+    coherent = cell(found, "s")["figures"]["coherence"]
+    assert coherent["verdict"] == wanted and (coherent["value"] > 0.9) is twice
+    assert any("coherence" in text for text in found["warnings"]) is twice
 
 
 @given(st.text("ab A.1。\n", max_size=40).filter(lambda text: len(parts_of(Sample("", "", text))) > 1))

@@ -62,9 +62,9 @@ def test_files_and_hashes(built: Path) -> None:
     assert set(manifest["files"]) == set(FILES)
     assert {name: sha256_file(built / name) for name in FILES} == manifest["files"]
     found = {str(path.relative_to(built)) for path in built.rglob("*") if path.is_file()}
-    assert found == {*FILES, "aside.jsonl", "leaks.jsonl", "manifest.json", "card.md", *AUDIT}
+    assert found == {*FILES, "rejected.jsonl", "leaks.jsonl", "manifest.json", "card.md", *AUDIT}
     assert (built / "leaks.jsonl").read_text() == ""
-    assert {row["outcome"] for row in rows(built / "aside.jsonl")} <= {
+    assert {row["outcome"] for row in rows(built / "rejected.jsonl")} <= {
         "no verdict"
     }  # what cannot be decided by quoting
 

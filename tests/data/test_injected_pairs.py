@@ -4,7 +4,7 @@ from collections import Counter
 
 from data_pipeline.pairs.injections import inject_pairs
 from data_pipeline.teachers.reasoning import explain
-from judge.formats.stretches import wrong_spans
+from judge.formats.spans import wrong_spans
 from judge.injections import HELD_OUT, TRAINED
 from judge.types import Label, Sample, Task
 

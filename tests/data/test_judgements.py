@@ -86,15 +86,15 @@ def scripted_teachers(*scripts: Callable[[str], Any]) -> Teachers:
 
 @pytest.fixture
 def note(store_of: Callable[..., SampleStore], tmp_path: Path) -> Callable[..., Any]:
-    """Notes the judgements of samples; gives the store, the yield, the dropped, and the rows put aside."""
+    """Notes the judgements of samples; gives the store, the yield, the dropped, and the rejected rows."""
 
     def make(samples: list[Sample], way: str, *scripts: Callable[[str], Any]) -> tuple[Any, ...]:
-        store, dropped, aside = store_of(samples, split="train"), Dropped(), tmp_path / "aside.jsonl"
+        store, dropped, rejected = store_of(samples, split="train"), Dropped(), tmp_path / "rejected.jsonl"
         store.table.execute("UPDATE samples SET reason = 1")
         names = NAMES[: len(scripts)] or ("rules",)
         config = ReasoningConfig.model_validate({"way": way, "teachers": names})
-        table = note_judgements(store, config, scripted_teachers(*scripts), dropped, aside)
-        rows = [json.loads(line) for line in aside.read_text(encoding="utf-8").splitlines()]
+        table = note_judgements(store, config, scripted_teachers(*scripts), dropped, rejected)
+        rows = [json.loads(line) for line in rejected.read_text(encoding="utf-8").splitlines()]
         return store, table, dropped.table(), rows
 
     return make
@@ -174,14 +174,14 @@ def test_known_labels(note: Callable[..., Any], way: str) -> None:
         tower(3, Label.FAIL, edit_type="number", change=change, pair="p"),
         replace(tower(3, Label.PASS, pair="p"), id="gold"),
     ]
-    store, table, dropped, aside = note(samples, way, answer)
+    store, table, dropped, rejected = note(samples, way, answer)
     found = [store.reasonings(sample, right=True) for sample in samples]
     assert found == [[("one", "- Compared.")], [], [], *[[("one", "- Compared.")]] * 2]
     assert [change in prompt for prompt in asked] == [False] * 3 + [way == "known_label", False]
     golds = ["<gold_answer>\nIt is 23 m high.\n</gold_answer>" in prompt for prompt in asked]
     assert golds == [False] * 3 + [way == "known_label", False]
     assert dropped["reasoning: no verdict"]["ids"] == ["tower-1", "tower-2"]
-    problems = [row["judgements"][0]["problem"] for row in aside]
+    problems = [row["judgements"][0]["problem"] for row in rejected]
     assert problems == ["names what it was told", "refused"]
     assert list(table["teachers"]) == ["one"] and table["ensemble"]["pairs"] == 0
 
@@ -194,8 +194,8 @@ def test_samples_that_want_no_reasoning_are_not_judged(
 
     store = store_of(SAMPLES, split="train")
     config = ReasoningConfig(way="ensemble", teachers=("one",))
-    table = note_judgements(store, config, scripted_teachers(never), Dropped(), tmp_path / "aside.jsonl")
-    assert table["ensemble"]["samples"] == 0 and (tmp_path / "aside.jsonl").read_text() == ""
+    table = note_judgements(store, config, scripted_teachers(never), Dropped(), tmp_path / "rejected.jsonl")
+    assert table["ensemble"]["samples"] == 0 and (tmp_path / "rejected.jsonl").read_text() == ""
 
 
 # --- A whole build ------------------------------------------------------------------------------------------
@@ -239,7 +239,7 @@ def test_a_teacher_that_fails_leaves_the_finished_set_alone(built: Path, tmp_pat
     assert {path: path.read_bytes() for path in before} == before
     new = {path for path in folder.rglob("*") if path.is_file()} - before.keys()
     assert {path.parent.name for path in new} == {"unfinished-build"}
-    assert not any(path.name == "aside.jsonl" for path in new), "half a file"
+    assert not any(path.name == "rejected.jsonl" for path in new), "half a file"
 
 
 def rows_of(path: Path) -> list[dict[str, Any]]:
@@ -281,7 +281,7 @@ def test_rows_and_pairs_of_a_build(built: Path) -> None:
 
 def test_the_manifest_of_a_build(built: Path) -> None:
     manifest = json.loads((built / "manifest.json").read_text())
-    table, aside = manifest["yield"], rows_of(built / "aside.jsonl")
+    table, rejected = manifest["yield"], rows_of(built / "rejected.jsonl")
     assert table["ensemble"]["samples"] == 30
     judged = [row for row in rows_of(built / "samples.jsonl") if row["meta"]["split"] != "test"]
     patterns = [PATTERNS[int(row["id"].removeprefix("tower-")) % len(PATTERNS)] for row in judged]
@@ -292,12 +292,12 @@ def test_the_manifest_of_a_build(built: Path) -> None:
     assert yield_markdown(table).rstrip() in (built / "card.md").read_text()
     errors, silent = table["ensemble"]["unanimous error"], table["ensemble"]["no verdict"]
     assert table["ensemble"]["kept"] + errors + silent == 30 and errors and silent
-    assert Counter(row["outcome"] for row in aside) == {"unanimous error": errors, "no verdict": silent}
+    assert Counter(row["outcome"] for row in rejected) == {"unanimous error": errors, "no verdict": silent}
     assert manifest["dropped"]["reasoning: unanimous error"]["count"] == errors
     assert manifest["dropped"]["reasoning: no verdict"]["count"] == silent
-    assert all([said["teacher"] for said in row["judgements"]] == list(NAMES) for row in aside)
+    assert all([said["teacher"] for said in row["judgements"]] == list(NAMES) for row in rejected)
     dropped = {name for reason in manifest["dropped"].values() for name in reason["ids"]}
-    assert dropped == {row["sample"]["id"] for row in aside}
+    assert dropped == {row["sample"]["id"] for row in rejected}
     for side, folder, key in (("chosen", "sft", "by"), ("rejected", "dpo", "rejected from")):
         rows = Counter(manifest["rows"][f"{folder}/train"]) + Counter(
             manifest["rows"][f"{folder}/validation"]
@@ -308,11 +308,11 @@ def test_the_manifest_of_a_build(built: Path) -> None:
 
 def test_no_row_is_made_of_what_nobody_judged_right(built: Path) -> None:
     """In no mode and no pair (Bi'an, section 2.3); they are labelled samples all the same."""
-    aside = {row["sample"]["id"] for row in rows_of(built / "aside.jsonl")}
+    rejected = {row["sample"]["id"] for row in rows_of(built / "rejected.jsonl")}
     names = {row["id"] for row in rows_of(built / "samples.jsonl")}
-    assert aside <= names and len(names) == 40
+    assert rejected <= names and len(names) == 40
     files = [f"{stage}/{split}.jsonl" for stage in ("sft", "dpo") for split in ("train", "validation")]
     rows = [row for file in files for row in rows_of(built / file)]
     used = {"-".join(row["id"].split("-")[:2]) for row in rows}
     assert {row["meta"]["mode"] for row in rows} == {"verdict", "reason"}
-    assert len(aside) == 12 and len(used) == 30 - 12 and not aside & used
+    assert len(rejected) == 12 and len(used) == 30 - 12 and not rejected & used

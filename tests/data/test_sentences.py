@@ -12,7 +12,7 @@ from data_pipeline.pairs.contrast import Contrast, Error, pairs
 from data_pipeline.sources.store import SampleStore
 from judge.errors import InputError
 from judge.files import read_jsonl
-from judge.formats.stretches import wrong_spans
+from judge.formats.spans import wrong_spans
 from judge.types import Label, Sample, Span
 from tests.tiny_data import labelled_recipe
 
