@@ -17,7 +17,7 @@ from judge.models.runtimes import exported
 from judge.models.weights import Precision
 from judge.prompting.prompts import BuiltinPrompt, Prompt
 from judge.prompting.templates import TemplatePrompt
-from judge.shipped import REFERENCE, model_path
+from judge.shipped import REFERENCE, is_baseline, model_path
 from judge.types import MODES, Mode, Sample
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def load_judge(
         if cascade is None:
             return judge
         at = getattr(judge, "threshold", None)
-        rule = cascade.startswith("baseline:")  # it has no threshold
+        rule = is_baseline(cascade)  # it has no threshold
         cheap = load_judge(cascade, prior=prior, threshold=None if rule else threshold)
         return CascadeJudge(cheap, judge, cascade_threshold, cascade_weight, at)
 
@@ -129,7 +129,7 @@ def load_judge(
     refuse_foreign(backend, quantization, base_url, call_cache, vllm)
     if model.startswith("floor:"):
         raise InputError(f"{model} is called baseline:{model.removeprefix('floor:')} since version 0.3")
-    if model.startswith("baseline:"):
+    if is_baseline(model):
         from judge.baselines.rules import TrivialBaseline
 
         if threshold is not None or prior is not None:

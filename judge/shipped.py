@@ -29,6 +29,11 @@ JUDGES = {REFERENCE: "reference", REFERENCE_LM: "reference_lm"}
 """Folders in this package, by the names of the judges."""
 
 
+def is_baseline(model: str) -> bool:
+    """Whether a name is that of a rule of :mod:`judge.baselines`, not of a model."""
+    return model.startswith("baseline:")
+
+
 def model_path(name: str) -> str:
     """The folder of a judge that comes with the toolkit, for its name; every other name as it is."""
     return str(PACKAGE / JUDGES[name]) if name in JUDGES else name

@@ -86,7 +86,7 @@ class SourceConfig(StrictConfig):
     """With ``perturb: false``: the right ones of the labelled samples are gold answers too, and get pairs."""
     gone: ClassVar[Mapping[str, str]] = {
         "distractors": "omit it; one wrong option of a question is taken",
-        "twins": "it is called contrast_pairs",
+        "twins": "use contrast_pairs",
     }
 
     @property

@@ -44,8 +44,9 @@ _DIGITS = re.compile(
     r"(?:\s?(?P<scale>hundred|thousand|lakh|million|crore|billion|trillion|[十百千万萬亿億]+|k\b|m\b|bn\b))?",
     re.I,
 )
-_ORDINAL = "|".join(("first", "second", *ORDINAL_WORDS))
-_CARDINAL = "|".join(sorted({*_WORDS} - {*_ORDINAL.split("|")}, key=len, reverse=True))
+_ORDINALS = ("first", "second", *ORDINAL_WORDS)
+_ORDINAL = "|".join(_ORDINALS)
+_CARDINAL = "|".join(sorted({*_WORDS} - {*_ORDINALS}, key=len, reverse=True))
 # "Two hundred and five" is one number; "twenty and thirty" and "first two" are two.
 _PART = rf"(?:(?:{'|'.join(_SCALES)})(?:\s+and(?=\s+(?:{_ENGLISH})\b))?|{_CARDINAL})\b"
 _IN_WORDS = re.compile(rf"\b(?:{_PART}(?:[\s-]+{_PART})*(?:[\s-]+(?:{_ORDINAL})\b)?|(?:{_ORDINAL})\b)", re.I)

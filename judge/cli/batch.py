@@ -20,7 +20,7 @@ from judge.cli.settings import WithSettings, setting
 from judge.errors import InputError, JudgeError, counted
 from judge.progress import say, stage
 from judge.rows import FILE_TYPES, as_file
-from judge.shipped import REFERENCE
+from judge.shipped import REFERENCE, is_baseline
 
 app = typer.Typer(add_completion=False)
 
@@ -65,7 +65,7 @@ def batch_command(
     if engine == "ray":
         from judge.batch.ray import RayEngine, load_on_worker
 
-        if settings["backend"] == "openai" or model.startswith("baseline:"):
+        if settings["backend"] == "openai" or is_baseline(model):
             raise InputError("engine ray is for models that its workers run; omit --engine")
         where = RayEngine(
             partial(load_on_worker, Path.cwd(), model, **settings),

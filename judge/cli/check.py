@@ -15,7 +15,7 @@ from judge.cli.settings import WithSettings, setting
 from judge.cli.texts import HELP, read_texts
 from judge.errors import InputError, JudgeError, counted
 from judge.files import dump
-from judge.shipped import REFERENCE
+from judge.shipped import REFERENCE, is_baseline
 from judge.types import LANGUAGES, Label, Sample, Task, Usage, Verdict
 
 app = typer.Typer(add_completion=False)
@@ -73,7 +73,7 @@ def check_command(
     named = {option.removeprefix("--"): text for option, text in texts.items()}
     row = {"id": "check", **named, "task": task, "language": language}
     sample = sample_from_row(row, file="judge check")
-    unused = UNUSED if settings["backend"] == "transformers" and not model.startswith("baseline:") else ()
+    unused = UNUSED if settings["backend"] == "transformers" and not is_baseline(model) else ()
     with _collecting_no_garbage(), _without(*unused):
         introduce(model)
         judge = load_judge(model, **settings)

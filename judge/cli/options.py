@@ -16,7 +16,7 @@ from judge.judge import MAX_NEW_TOKENS, Decodings
 from judge.models.identity import ENCODER, read_identity
 from judge.models.quantization import QuantizationChoice
 from judge.models.weights import Precision
-from judge.shipped import JUDGES, REFERENCE
+from judge.shipped import JUDGES, REFERENCE, is_baseline
 from judge.types import Label, Mode
 
 if TYPE_CHECKING:
@@ -210,7 +210,7 @@ def watch_languages(model: str, settings: Settings, at_once: bool = False) -> "L
     """Counts samples in languages that a judge was not trained on, as far as its ``judge.json`` says it."""
     from judge.prompting.language import LanguageWatch
 
-    if settings["backend"] == "openai" or model.startswith("baseline:"):
+    if settings["backend"] == "openai" or is_baseline(model):
         return LanguageWatch(())
     return LanguageWatch(read_identity(model).get("languages", ("en",) if model in JUDGES else ()), at_once)
 

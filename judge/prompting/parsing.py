@@ -215,8 +215,9 @@ def parse(completion: str, sample: Sample | None = None, form: ReplyForm = DEFAU
         key = grammar.reasoning.match(completion, opened)
         reasoning = _bullets(completion[key.end() if key else opened : places[-1].start()])
     elif reasoning is None and places:
-        plain = grammar.plain_reasoning.search(completion, 0, places[-1].start())
-        reasoning = completion[plain.end() : places[-1].start()].strip() or None if plain else None
+        end = places[-1].start()
+        if plain := grammar.plain_reasoning.search(completion, 0, end):
+            reasoning = completion[plain.end() : end].strip() or None
     return Parsed(label, reasoning, label_start=places[-1].start("word") if places else None)
 
 

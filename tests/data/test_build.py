@@ -241,11 +241,11 @@ def test_labels_that_contradict_each_other_and_samples_that_come_twice(tmp_path:
         build(mine(tmp_path / "data", one, two))
 
 
-def test_right_answers_of_labelled_samples_get_twins(tmp_path: Path) -> None:
-    """The samples stay as they are; twins carry ids of their own and lie in their document's split."""
+def test_right_answers_of_labelled_samples_get_contrast_pairs(tmp_path: Path) -> None:
+    """Samples stay as they are; contrast pairs have ids of their own and lie in their document's split."""
     file = write(tmp_path / "mine.jsonl", LABELLED)
-    twins = [{"kind": "file", "path": str(file), "perturb": False, "contrast_pairs": True}]
-    build(mine(tmp_path / "data", file, sources=twins, edits=1.0))
+    sources = [{"kind": "file", "path": str(file), "perturb": False, "contrast_pairs": True}]
+    build(mine(tmp_path / "data", file, sources=sources, edits=1.0))
     found = list(read_samples(tmp_path / "data/samples.jsonl"))
     plain = {one.id: one.answer for one in found if "kind" not in one.meta}
     assert plain == {row["id"]: row["answer"] for row in LABELLED}

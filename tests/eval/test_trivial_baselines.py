@@ -17,11 +17,11 @@ FITTED = TRIVIAL_BASELINES[2:]
 
 
 def test_random_is_a_fair_coin_that_falls_the_same_each_time() -> None:
-    first, again = (TrivialBaseline("baseline:random").check(twins(200)) for _ in range(2))
+    first, again = (TrivialBaseline("baseline:random").check(contrast_pairs(200)) for _ in range(2))
     assert first == again and 150 < sum(verdict.label is Label.FAIL for verdict in first) < 250
 
 
-def twins(count: int, start: int = 0) -> list[Sample]:
+def contrast_pairs(count: int, start: int = 0) -> list[Sample]:
     """Pairs in which the FAIL answer is longer, worded otherwise and not in the document."""
     draw = random.Random(start)
     made = []
@@ -42,13 +42,13 @@ def twins(count: int, start: int = 0) -> list[Sample]:
     ("name", "label", "p"), [(TRIVIAL_BASELINES[0], Label.PASS, 0.0), (TRIVIAL_BASELINES[1], Label.FAIL, 1.0)]
 )
 def test_constant(name: str, label: Label, p: float) -> None:
-    verdicts = list(TrivialBaseline(name).iter_check(twins(2)))
+    verdicts = list(TrivialBaseline(name).iter_check(contrast_pairs(2)))
     assert [(verdict.label, verdict.p_fail) for verdict in verdicts] == [(label, p)] * 4
 
 
 @pytest.mark.parametrize("name", FITTED)
 def test_out_of_fold_finds_the_artefact(name: str) -> None:
-    samples = twins(40)
+    samples = contrast_pairs(40)
     verdicts = list(TrivialBaseline(name).iter_check(samples))
     assert score(samples, verdicts, bootstrap=0).accuracy > 0.95
     assert verdicts == list(TrivialBaseline(name).iter_check(samples))
@@ -56,8 +56,8 @@ def test_out_of_fold_finds_the_artefact(name: str) -> None:
 
 @pytest.mark.parametrize("name", FITTED)
 def test_fitted_on_train(name: str) -> None:
-    baseline = TrivialBaseline(name, twins(40))
-    judged = twins(5, start=100)
+    baseline = TrivialBaseline(name, contrast_pairs(40))
+    judged = contrast_pairs(5, start=100)
     unlabelled = [Sample(id=s.id, document=s.document, answer=s.answer) for s in judged]
     verdicts = list(baseline.iter_check(unlabelled))
     assert score(judged, verdicts, bootstrap=0).accuracy == 1.0
@@ -66,7 +66,7 @@ def test_fitted_on_train(name: str) -> None:
 
 @pytest.mark.parametrize("name", FITTED)
 def test_nobody_is_judged_by_his_own_document(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    samples = twins(12)
+    samples = contrast_pairs(12)
     seen: list[tuple[set[str], set[str]]] = []
     original = baselines_module._fit_predict
 
@@ -82,7 +82,7 @@ def test_nobody_is_judged_by_his_own_document(name: str, monkeypatch: pytest.Mon
 
 
 def test_train_about_judged_documents_is_left_out() -> None:
-    samples = twins(6)
+    samples = contrast_pairs(6)
     with pytest.raises(InputError, match=r"without the 12 samples about judged documents.*baseline_data="):
         list(TrivialBaseline("baseline:length", samples).iter_check(samples))
     assert len(list(TrivialBaseline("baseline:length", samples).iter_check(samples[:2]))) == 2
@@ -90,21 +90,21 @@ def test_train_about_judged_documents_is_left_out() -> None:
 
 def test_held_out_wording_does_not_shape_the_rule() -> None:
     """The rule of a train set gives an answer the same score whatever is judged beside it."""
-    train, judged = twins(30), twins(3, start=100)
+    train, judged = contrast_pairs(30), contrast_pairs(3, start=100)
     other = Sample(id="x", document="other", answer="æøå " * 30)
     baseline = TrivialBaseline("baseline:answer-only", train)
     assert baseline.p_fail(judged) == pytest.approx(baseline.p_fail([*judged, other])[:-1])
 
 
 def test_fewer_folds_for_few_documents() -> None:
-    samples = twins(2)
+    samples = contrast_pairs(2)
     assert len(list(TrivialBaseline("baseline:length").iter_check(samples))) == 4
     with pytest.raises(InputError, match="too few documents"):
-        list(TrivialBaseline("baseline:length").iter_check(twins(1)))
+        list(TrivialBaseline("baseline:length").iter_check(contrast_pairs(1)))
 
 
 def test_unlabelled_rows_are_judged_by_the_labelled() -> None:
-    samples = [*twins(10), Sample(id="x", document="d", answer="name1")]
+    samples = [*contrast_pairs(10), Sample(id="x", document="d", answer="name1")]
     assert list(TrivialBaseline("baseline:length").iter_check(samples))[-1].label is Label.PASS
 
 
