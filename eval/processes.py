@@ -1,9 +1,8 @@
 """Several processes that measure one judge: ``accelerate launch -m judge eval``.
 
 Each process has a model, on a GPU of its own where there are GPUs, and judges its share of the chunks in
-turn; all of them get all verdicts, and the first one measures and writes. In reason mode chunks are those of
-a single process, so a verdict has the same neighbours and is the same. In verdict mode they grow with the
-speed, so last digits may differ.
+turn; all of them get all verdicts, and the first one measures and writes. The chunks are those of a single
+process, so a verdict has the same neighbours and is the same.
 """
 
 import atexit

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from itertools import islice
-from time import monotonic
 from typing import Any, TypeVar
 
 from judge.errors import InputError
@@ -103,10 +102,6 @@ class Checker(ABC):
             yield whole, tuple(islice(verdicts, len(_alone(sample, spans)))) or (whole,) * len(spans)
 
 
-FEWEST, QUICK, SLOW = 16, 3.0, 10.0
-"""Samples of the smallest chunk; seconds below which the next is twice as large, above which half."""
-
-
 def judgeable(samples: Iterable[Sample]) -> Iterator[Sample]:
     """The samples, each with a document and an answer. Raises ``InputError`` where one has none."""
     for sample in samples:
@@ -158,18 +153,3 @@ def in_chunks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
     stream = iter(items)
     while chunk := list(islice(stream, size or None)):
         yield chunk
-
-
-def in_growing_chunks(items: Iterable[Item], most: int) -> Iterator[list[Item]]:
-    """The items in chunks of :data:`FEWEST` at first, larger after a quick chunk, smaller after a slow one.
-
-    So a slow judge has verdicts to show after seconds, and a quick one gets ``most`` samples at a time.
-    """
-    stream, size, begun = iter(items), min(FEWEST, most), monotonic()
-    while chunk := list(islice(stream, size)):
-        yield chunk
-        took, begun = monotonic() - begun, monotonic()
-        if took < QUICK:
-            size = min(2 * size, most)
-        elif took > SLOW:
-            size = max(size // 2, min(FEWEST, most))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from judge.backends.asking import Fitted, read_replies, read_verdicts, reply_form
 from judge.backends.base import WORD_TOKENS, Backend, Decoding, Guide
 from judge.calibrated import CalibratedChecker
-from judge.checker import ahead, in_chunks, in_growing_chunks, judgeable
+from judge.checker import ahead, in_chunks, judgeable
 from judge.prompting.finishing import finish
 from judge.prompting.fitting import TooLong, fit
 from judge.prompting.prompts import BuiltinPrompt, Prompt
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MAX_NEW_TOKENS = 512
 Decodings = Literal["constrained", "free"]
 """Whether reason mode's replies are held to the form of a verdict."""
-CHUNK = {"verdict": 256, "reason": 32}
+CHUNK = {"verdict": 64, "reason": 32}
 """Samples that are sorted into batches together, by mode; verdicts stream out after each chunk."""
 
 
@@ -117,10 +117,6 @@ class Judge(CalibratedChecker):
             return self._check(samples)
         return super().iter_check(samples)
 
-    def restart(self, done: int) -> int:
-        """See :class:`judge.checker.Checker`; where chunks grow no verdict has the same neighbours again."""
-        return done if self._chunks_grow else super().restart(done)
-
     def check_chunk(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
         """Judge some samples together, each document whole, shortened, or in windows."""
         if not self.windows:
@@ -129,8 +125,7 @@ class Judge(CalibratedChecker):
 
     def _check(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
         """Judge a stream of samples, their documents made to fit."""
-        split = in_growing_chunks if self._chunks_grow else in_chunks
-        for fitted in ahead(self._prepare, split(samples, self.chunk)):
+        for fitted in ahead(self._prepare, in_chunks(samples, self.chunk)):
             with self._alone():
                 verdicts = list(self._judge(fitted))
             yield from verdicts
@@ -138,14 +133,6 @@ class Judge(CalibratedChecker):
     def _alone(self) -> AbstractContextManager[object]:
         """Keeps other threads off an engine that works for one caller at a time."""
         return nullcontext() if self.backend.concurrent else self._working
-
-    @property
-    def _chunks_grow(self) -> bool:
-        """Not in reason mode: replies of a chunk are decoded together, so that fewer of them take as long.
-
-        Nor on an engine that makes its own batches, which whole chunks alone keep busy.
-        """
-        return self.mode == "verdict" and self.at_once == 1
 
     def _prepare(self, samples: Sequence[Sample]) -> list[Fitted]:
         """The prompts of some samples, tokenized together; the engine keeps their tokens."""

@@ -1,8 +1,7 @@
 """Judging a file on a Ray cluster: the rows of one machine, in the same order.
 
 This process reads the file, chunk after chunk, as workers get free; each has a judge of its own, and their
-rows come back in order. In reason mode the chunks are those of one machine, so each verdict has the same
-neighbours; in verdict mode they grow with the speed, so last digits may differ.
+rows come back in order. The chunks are those of one machine, so each verdict has the same neighbours.
 """
 
 import math

@@ -180,6 +180,7 @@ def test_verdicts_stream_chunk_by_chunk_in_order(mode: Any, monkeypatch: pytest.
     assert len([None, *stream]) == 8 and len(read) == 8
     sizes = [3, 3, 2]
     assert backend.calls == (sizes if mode == "verdict" else [size for size in sizes for _ in range(2)])
+    assert Judge(backend, mode=mode).restart(7) == 6  # a resumed verdict keeps its neighbours in the batch
     if mode == "reason":
         verdicts = Judge(backend, mode=mode).check(samples())
         assert [verdict.raw for verdict in verdicts] == ["FAIL" if n % 3 else "PASS" for n in range(8)]
