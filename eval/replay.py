@@ -10,6 +10,7 @@ Three forms of file are known by their fields:
 
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from judge.checker import Checker
 from judge.errors import InputError, unknown
 from judge.files import sha256_file
 from judge.rows import parse_label, read_rows
-from judge.types import Label, Mode, Sample, Verdict
+from judge.types import Label, Mode, Sample, Verdict, verdict_from_json
 
 PREFIX = "replay:"
 RESULTS = {"1": Label.PASS, "1.0": Label.PASS, "0": Label.FAIL, "0.0": Label.FAIL}
@@ -141,6 +142,9 @@ def _record(row: Mapping[str, Any]) -> tuple[str, str, Verdict]:
             f"is not a recorded verdict (the row has: {', '.join(row)}); expected id and label, as judge "
             "batch or judge eval write, or id, eval_type and eval_result"
         )
+    if isinstance(row.get("usage"), Mapping):  # all of what judge batch writes
+        own = {field.name: row[field.name] for field in fields(Verdict) if field.name in row}
+        return "", str(row["id"]), verdict_from_json(own)
     p_fail = row.get("p_fail")
     return (
         "",

@@ -1,7 +1,8 @@
 """Judging a file on a Ray cluster: the rows of one machine, in the same order.
 
 This process reads the file, chunk after chunk, as workers get free; each has a judge of its own, and their
-rows come back in order. The chunks are those of one machine, so each verdict has the same neighbours.
+rows come back in order. A language model's chunks are those of one machine, so each verdict has the same
+neighbours.
 """
 
 import math

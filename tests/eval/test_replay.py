@@ -11,7 +11,7 @@ from eval.verdicts import row_from_verdict
 from judge.batch.file import verdict_row
 from judge.errors import InputError
 from judge.files import write_jsonl
-from judge.types import Label, Sample, Verdict
+from judge.types import Label, Sample, Unsupported, Usage, Verdict
 from tests.calling import invoke
 
 P, F = Label.PASS, Label.FAIL
@@ -85,12 +85,14 @@ def test_runs_of_one_result_are_judges_of_their_own(tmp_path: Path) -> None:
 
 
 def test_what_judge_batch_writes(tmp_path: Path) -> None:
-    given = [Verdict(F, 0.9), Verdict(None, error="?"), Verdict(P)]
+    given = [
+        Verdict(F, 0.9, unsupported=(Unsupported("a0", 0, 2, 0.8),)),
+        Verdict(None, error="?"),
+        Verdict(P, cut_chars=7, usage=Usage(12, 3)),
+    ]
     rows = [json.loads(json.dumps(verdict_row(*pair))) for pair in zip(SAMPLES, given, strict=True)]
     found = list(Replay(f"replay:{write(tmp_path / 'out.jsonl', rows)}").iter_check(SAMPLES))
-    assert [(item.label, item.p_fail, item.error) for item in found] == [
-        (item.label, item.p_fail, item.error) for item in given
-    ]
+    assert found == given
 
 
 def test_the_first_verdict_counts(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from tests.wheel.conftest import ROOT, Environment, linked_environment
 NOTEBOOK = ROOT / "recipes" / "t4" / "colab.ipynb"
 pytest.importorskip("nbclient")
 pytest.importorskip("ipykernel")
-pytestmark = pytest.mark.filterwarnings("ignore")  # the kernel's advice
+pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.timeout(1800)]  # of the kernel's advice
 MISFIT = "raise RuntimeError('operator torchvision::nms does not exist')\n"
 
 
@@ -43,7 +43,7 @@ def execute(notebook: Any, environment: Environment, folder: Path) -> list[str]:
 
     client = NotebookClient(
         notebook,
-        timeout=500,
+        timeout=900,
         kernel_manager_class=Manager,
         resources={"metadata": {"path": str(folder)}},
     )
