@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,6 +20,7 @@ from judge.cli.options import (
     loads_judge,
     parse_columns,
     parse_gold_labels,
+    watch_languages,
 )
 from judge.cli.settings import WithSettings, setting
 from judge.errors import InputError
@@ -195,6 +197,11 @@ def evaluate_command(
             "with a file of samples, replies on the benchmarks are constrained too; published figures are of "
             "free ones (--set decoding=free)"
         )
+    if files and first and ":" not in model:  # methods, baselines and recorded verdicts know no languages
+        watch = watch_languages(model, settings)
+        for sample in chain.from_iterable(chosen for benchmark, chosen in sets if benchmark in files):
+            watch.see(sample)
+        watch.tell()
     run = describe_run(judges, sets, baseline_data=None if fit_on is None else data_hash(fit_on))
     reports = []
     answered = None

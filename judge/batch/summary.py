@@ -23,6 +23,7 @@ class Summary:
         passed: how many are PASS.
         failed: how many are FAIL.
         unread: how many have no label, since the judge's output could not be read or a sample did not fit.
+        cut: how many documents did not fit and were shortened.
         first_bad: the id of the first that is not PASS.
         border: p(FAIL) from which on answers are FAIL, as near as the verdicts tell.
         doubtful: ids and p(FAIL) of those nearest to it, the nearest first.
@@ -31,6 +32,7 @@ class Summary:
     passed: int
     failed: int
     unread: int
+    cut: int
     first_bad: str | None
     border: float
     doubtful: list[tuple[str, float]]
@@ -41,6 +43,8 @@ class Summary:
         why = " (their error says why)" if self.unread else ""
         answers = counted(total, "answer")
         yield f"{answers}: {self.passed:,} PASS, {self.failed:,} FAIL, {self.unread:,} unread{why}"
+        if self.cut:
+            yield f"too long, and shortened: {counted(self.cut, 'document')} (cut_chars says by how much)"
         if self.doubtful:
             named = ", ".join(f"{shown(name)} {p:.3f}" for name, p in self.doubtful)
             yield f"least sure, p(FAIL) nearest to {self.border:.3f}: {named}"
@@ -55,9 +59,10 @@ def shown(name: str) -> str:
 def summarize(verdicts: Path) -> Summary:
     """Read a file of verdicts, row by row: once for the labels, once for those near where FAIL begins."""
     counts = dict.fromkeys((Label.PASS, Label.FAIL, None), 0)
-    first_bad, highest_pass, lowest_fail = None, 0.0, 1.0
+    cut, first_bad, highest_pass, lowest_fail = 0, None, 0.0, 1.0
     for _, row in read_jsonl(verdicts):
         counts[row["label"]] += 1
+        cut += row["cut_chars"] > 0
         if first_bad is None and row["label"] != Label.PASS:
             first_bad = str(row["id"])
         if row["p_fail"] is not None and row["label"] == Label.PASS:
@@ -69,7 +74,7 @@ def summarize(verdicts: Path) -> Summary:
     rows = (row for _, row in read_jsonl(verdicts) if row["p_fail"] not in (None, 0, 1))
     known = ((str(row["id"]), float(row["p_fail"])) for row in rows)
     doubtful = heapq.nsmallest(DOUBTFUL, known, key=lambda pair: abs(pair[1] - border))
-    return Summary(counts[Label.PASS], counts[Label.FAIL], counts[None], first_bad, border, doubtful)
+    return Summary(counts[Label.PASS], counts[Label.FAIL], counts[None], cut, first_bad, border, doubtful)
 
 
 def _border(highest_pass: float, lowest_fail: float) -> float:

@@ -53,13 +53,15 @@ def test_the_first_one_is_told_where_nobody_waits_for_the_last() -> None:
 
 def test_the_toolkits_judge_warns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = [
-        {"document": text, "answer": ENGLISH[0]}
-        for text in [FOREIGN["de"], FOREIGN["fr"], FOREIGN["de"], *ENGLISH]
+        {"document": text, "answer": ENGLISH[0], "label": "PASS" if at % 2 else "FAIL"}
+        for at, text in enumerate([FOREIGN["de"], FOREIGN["fr"], FOREIGN["de"], *ENGLISH])
     ]
     file = tmp_path / "samples.jsonl"
     file.write_text("".join(json.dumps({**row, "id": str(at)}) + "\n" for at, row in enumerate(rows)))
     with pytest.warns(JudgeWarning, match=r"3 of 11 samples are in .*: German \(2\), French \(1\); it"):
         assert call("batch", file, "-o", tmp_path / "out.jsonl") == 0
+    with pytest.warns(JudgeWarning, match=r"3 of 11 samples are in .*: German \(2\), French \(1\); it"):
+        assert call("eval", "--model", "reference", "--samples", file, "--set", "bootstrap=0") == 0
     with pytest.warns(JudgeWarning, match="this text is in a language"):
         assert call("check", "--document", FOREIGN["es"], "--answer", "20 m.") == 0
     capsys.readouterr()
