@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from eval.resampling import Interval
 from judge.markdown import plain
 from judge.markdown import table as markdown_table
+from judge.shipped import is_baseline
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -125,13 +126,19 @@ def print_table(console: "Console", table: Table) -> None:
     for head, *_ in figures:
         grid.add_column(Text(head), justify="right", no_wrap=True)
     for place, row in enumerate(table.rows[:MOST_ROWS], start=1):
-        lines = (column[place].partition("\n") for column in (*names, *figures))
-        cells = [Text(first) + Text(mark + rest, "dim") for first, mark, rest in lines]
+        named = [Text(_parted(column[place])) for column in names]
+        lines = (column[place].partition("\n") for column in figures)
+        cells = [*named, *(Text(first) + Text(mark + rest, "dim") for first, mark, rest in lines)]
         grid.add_row(*cells, style="bold" if row.kind == "judge" else "")
     notes = [*(f"! {warning}" for warning in table.warnings), *table.notes]
     if len(names) + len(figures) < len(table.head) or len(table.rows) > MOST_ROWS:
         notes.append("This table is longer or wider; --json has all of it.")
     console.print(Text(table.title, "table.title"), grid, Text("\n".join([*notes, ""]), "table.caption"))
+
+
+def _parted(name: str) -> str:
+    """A long name of a baseline in two lines, which the terminal would break within a word."""
+    return name.replace(":", ":\n", 1) if is_baseline(name) and len(name) > NAME else name
 
 
 def _turned(table: Table) -> Table:
