@@ -198,10 +198,8 @@ def evaluate_command(
             "free ones (--set decoding=free)"
         )
     if files and first and ":" not in model:  # methods, baselines and recorded verdicts know no languages
-        watch = watch_languages(model, settings)
-        for sample in chain.from_iterable(chosen for benchmark, chosen in sets if benchmark in files):
-            watch.see(sample)
-        watch.tell()
+        own = (chosen for benchmark, chosen in sets if benchmark in files)
+        watch_languages(model, settings).look_through(chain.from_iterable(own))
     run = describe_run(judges, sets, baseline_data=None if fit_on is None else data_hash(fit_on))
     reports = []
     answered = None

@@ -174,7 +174,7 @@ def same_samples(first: Path, second: Path) -> Iterator[SameSamples]:
     names = [name for name in one if name in two]
     if not names:
         raise InputError(
-            f"has no benchmark in common with {second} ({', '.join(one)} there, {', '.join(two)} here)",
+            f"has no benchmark in common with {second} ({', '.join(one)} here, {', '.join(two)} there)",
             file=first,
         )
     for name in track(names, "benchmarks compared", len(names)):

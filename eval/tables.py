@@ -66,6 +66,11 @@ def percent(share: float | None) -> str:
     return "-" if share is None else f"{100 * share:.1f}"
 
 
+def three_digits(number: float) -> str:
+    """A time or a speed: ``0.0123``, ``4.57``, ``1,274``."""
+    return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
+
+
 def points(difference: float | None, interval: Interval | None = None) -> str:
     """A difference of shares in points of percent, with its sign and its interval."""
     if difference is None:

@@ -105,8 +105,8 @@ class Checker(ABC):
 def judgeable(samples: Iterable[Sample]) -> Iterator[Sample]:
     """The samples, each with a document and an answer. Raises ``InputError`` where one has none."""
     for sample in samples:
-        if sample.fault is not None:
-            field, message = sample.fault
+        if (fault := sample.fault) is not None:
+            field, message = fault
             raise InputError(message, file=f"sample {sample.id!r}", field=field)
         yield sample
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def load_judge(
-    model: str = REFERENCE,
+    model: str | Path = REFERENCE,
     *,
     mode: Mode | None = None,
     template: Path | str | None = None,
@@ -97,6 +97,7 @@ def load_judge(
         InputError: unknown model, mode, backend or baseline, a template that cannot be read, no vLLM here, a
             ``prior`` for a judge that is not calibrated, or a setting of a cascade without one.
     """
+    model = str(model)
     if cascade is not None and claims:
         raise InputError("claims are judged by one judge; omit --cascade or --claims")
     for name, changed in (
@@ -151,11 +152,13 @@ def load_judge(
         for option, given in (
             ("mode reason", mode == "reason"),
             ("template", reads_pages(identity) and template),
+            ("labels", reads_pages(identity) and labels),
+            ("pair", reads_pages(identity) and pair),
             ("backend vllm", backend == "vllm"),
             ("quantization nf4", quantization == "nf4"),
         ):
             if given:
-                raise InputError(f"{model} is an encoder, which has no {option}; omit it")
+                raise InputError(f"{model} is an encoder that takes no {option}; omit it")
         if precision != "auto" and exported(identity, "onnx"):
             raise InputError(f"{model} is an export, which takes no precision; omit it")
         encoder: Any

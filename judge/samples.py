@@ -8,7 +8,7 @@ from typing import Any
 from judge.errors import InputError, unknown
 from judge.files import write_jsonl
 from judge.rows import Meanings, meanings_of, parse_label, read_rows
-from judge.types import LANGUAGES, Sample, Task
+from judge.types import LANGUAGES, Sample, Task, lone_surrogate
 
 FIELDS = ("id", "task", "language", "document", "question", "answer", "label", "source", "group", "meta")
 REQUIRED = ("document", "answer")
@@ -24,16 +24,6 @@ OTHER_NAMES = {
     "verdict judgement",
 }  # fmt: skip
 """What data sets call the fields of a sample, the most usual first."""
-
-
-def lone_surrogate(text: str) -> str | None:
-    """What is wrong with a text that UTF-8 cannot hold: it was cut within a character, or is not UTF-8."""
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        found = f"\\u{ord(text[error.start]):04x}"
-        return f"holds {found}, half a character; remove it"
-    return None
 
 
 def sample_from_row(
@@ -195,7 +185,7 @@ def named_fields(
 
 
 def read_samples(
-    path: Path,
+    path: Path | str,
     columns: Columns | None = None,
     *,
     check_ids: bool = True,
@@ -218,7 +208,7 @@ def read_samples(
     Raises:
         InputError: a row is wrong, an id occurs twice, or the file holds no row.
     """
-    columns = columns or {}
+    path, columns = Path(path), columns or {}
     labels = {**meanings_of(columns.get("label", "")), **(labels or {})}
     seen: dict[str, int] = {}
     empty = True

@@ -28,6 +28,16 @@ def shows(text: str) -> bool:
     return re.search(SEEN, text) is not None
 
 
+def lone_surrogate(text: str) -> str | None:
+    """What is wrong with a text that UTF-8 cannot hold: it was cut within a character, or is not UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        found = f"\\u{ord(text[error.start]):04x}"
+        return f"holds {found}, half a character; remove it"
+    return None
+
+
 class Message(TypedDict):
     """One turn of a conversation, as chat templates and TRL read it."""
 
@@ -101,6 +111,17 @@ class Sample:
     @property
     def fault(self) -> tuple[str, str] | None:
         """The field that cannot be judged, and what is wrong with it."""
+        passages = self.document if isinstance(self.document, tuple | list) else (self.document,)
+        for name, texts in (
+            ("document", passages),
+            ("answer", (self.answer,)),
+            ("question", (self.question,)),
+        ):
+            for text in texts:
+                if not isinstance(text, str):
+                    return name, f"holds {text!r:.60}, expected a text"
+                if fault := lone_surrogate(text):
+                    return name, fault
         if not shows(self.document_text):
             return "document", "is empty or shows nothing; a judge needs something to judge against"
         if not shows(self.answer):

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from judge.cli.options import COLUMNS, GOLD_LABELS, parse_columns, parse_gold_labels
 from judge.errors import InputError, counted, unknown
 from judge.types import Sample
 
@@ -38,6 +39,7 @@ def annotate_command(
     verdicts: Annotated[
         Path | None, typer.Option(help="Verdicts of judge batch: annotators see their reasonings.")
     ] = None,
+    columns: COLUMNS = None,
     data_dir: Annotated[Path | None, DATA_DIR] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the tasks in --out.")] = False,
 ) -> None:
@@ -50,7 +52,7 @@ def annotate_command(
     from judge.files import read_jsonl, write_json, write_text
 
     named = tuple(dict.fromkeys(filter(None, (part.strip() for part in types.split(",")))))
-    chosen = _draw(_load(samples, data_dir), per_source, source or [], seed)
+    chosen = _draw(_load(samples, data_dir, columns, labelled=False), per_source, source or [], seed)
     said = {} if verdicts is None else {row.get("id"): row for _, row in read_jsonl(verdicts)}
     reasonings = {str(name): str(row.get("reasoning") or "") for name, row in said.items()}
     if verdicts is not None and not any(reasonings.get(sample.id) for sample in chosen):
@@ -68,8 +70,14 @@ def annotate_command(
     typer.echo(f"with {folder / 'config.xml'} as its labelling config; export it as JSON for judge agreement")
 
 
-def _load(name: str, data_dir: Path | None) -> list[Sample]:
-    """The samples of a file, or of a benchmark by its name."""
+def _load(
+    name: str,
+    data_dir: Path | None,
+    columns: str | None = None,
+    gold_labels: str | None = None,
+    labelled: bool = True,
+) -> list[Sample]:
+    """The samples of a file, or of a benchmark by its name; see :func:`judge.samples.read_samples`."""
     from eval.benchmarks import BENCHMARKS, load_benchmark
     from judge.samples import read_samples
 
@@ -77,7 +85,8 @@ def _load(name: str, data_dir: Path | None) -> list[Sample]:
         return load_benchmark(name, data_dir)
     if not Path(name).suffix:
         raise InputError(unknown("benchmark", name, BENCHMARKS) + "; or give a file of samples")
-    return list(read_samples(Path(name)))
+    means = parse_gold_labels(gold_labels)
+    return list(read_samples(name, parse_columns(columns), labels=means, labelled=labelled))
 
 
 def _draw(samples: list[Sample], per_source: int | None, sources: list[str], seed: int) -> list[Sample]:
@@ -126,6 +135,8 @@ def agreement_command(
     diahalu: Annotated[
         Path | None, typer.Option(help="Write dialogues in DiaHalu's form (DiaHalu_Bench.jsonl).")
     ] = None,
+    columns: COLUMNS = None,
+    gold_labels: GOLD_LABELS = None,
     data_dir: Annotated[Path | None, DATA_DIR] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON on stdout.")] = False,
 ) -> None:
@@ -146,7 +157,7 @@ def agreement_command(
     if samples is None and (disagreements or labelled or diahalu):
         raise InputError("give --samples: what was annotated")
     annotations = read_exports(files)
-    annotated = [] if samples is None else _load(samples, data_dir)
+    annotated = [] if samples is None else _load(samples, data_dir, columns, gold_labels)
     decided = decide(annotated, annotations) if annotated else []
     references = {sample.id: sample.label for sample in annotated}
     report = measure(annotations, references, with_unsure=with_unsure, resamples=bootstrap, seed=seed)

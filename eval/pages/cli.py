@@ -30,9 +30,11 @@ def report_command(
     from eval.pages.markdown import markdown as as_markdown
     from eval.pages.runs import read_sets
     from eval.registry import folders as listed
+    from eval.verdicts import REPORT
     from judge.errors import InputError
     from judge.files import write_text
 
+    folders = [given.parent if given.name == REPORT else given for given in folders]
     folders = [place for given in folders for place in (listed(given) if given.is_file() else [given])]
     answers = read_results(folders)
     judged = [folder for folder in folders if folder not in result_folders(folder)]

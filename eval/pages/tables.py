@@ -10,7 +10,7 @@ from eval.pages.several import cell, note, repeated_runs, spreads
 from eval.pages.slices import slices
 from eval.pages.standings import Standing
 from eval.repeats import Tables
-from eval.tables import Cell, Kind, Row, Share, Table, points
+from eval.tables import Cell, Kind, Row, Share, Table, points, three_digits
 
 BEST_RULE = "best baseline"
 
@@ -216,8 +216,8 @@ def _cost(group: SampleSet) -> Table:
                     run.name,
                     round(report.metrics.prompt_tokens / report.metrics.n),
                     round(report.metrics.completion_tokens / report.metrics.n),
-                    "-" if speed is None else f"{speed:.3g}",
-                    "-" if alone is None else f"{alone.median:.3g} ({alone.p95:.3g})",
+                    "-" if speed is None else three_digits(speed),
+                    "-" if alone is None else f"{three_digits(alone.median)} ({three_digits(alone.p95)})",
                     report.counts["cut"],
                     report.counts["truncated"],
                 )

@@ -18,6 +18,7 @@ from judge.cli.options import (
     loads_judge,
     parse_columns,
     parse_gold_labels,
+    watch_languages,
 )
 from judge.cli.settings import WithSettings, setting
 from judge.errors import InputError, JudgeWarning, counted, warn
@@ -79,6 +80,7 @@ def calibrate_command(
     with as_file(data, encoding) as file:
         samples = list(read_samples(file, parse_columns(columns), labels=means, gold=True))
         digest = sha256_file(file)
+    watch_languages(model, settings).look_through(samples)
     if seen := count_trained_on(model, samples):
         warn(
             f"{data}: {model} was trained on the documents of {seen:,} of these {len(samples):,} samples; "

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from judge.cli.options import COLUMNS, parse_columns
 from judge.errors import InputError, warn
 from judge.shipped import REFERENCE
 
@@ -27,6 +28,7 @@ def export_command(
     samples: Annotated[
         Path | None, typer.Option(help="Samples on which the export must agree with the original.")
     ] = None,
+    columns: COLUMNS = None,
     limit: Annotated[int, typer.Option(min=1, help="Use this many samples, from the first.")] = 100,
     unchecked: Annotated[bool, typer.Option("--unchecked", help="Write it without a comparison.")] = False,
     keep_failed: Annotated[
@@ -42,7 +44,11 @@ def export_command(
 
     if (samples is None) != unchecked:
         raise InputError("give --samples to compare on, or else --unchecked")
-    taken = None if samples is None else list(islice(read_samples(samples), limit))
+    taken = (
+        None
+        if samples is None
+        else list(islice(read_samples(samples, parse_columns(columns), labelled=False), limit))
+    )
     parity = export_judge(model, to, out, kind=kind, samples=taken, keep_failed=keep_failed)
     if parity is None:
         warn(f"{out}: was not compared with {model}")

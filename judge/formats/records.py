@@ -9,8 +9,7 @@ from typing import Any
 from judge.errors import InputError
 from judge.files import open_text, read_jsonl
 from judge.rows import parse_label
-from judge.samples import lone_surrogate
-from judge.types import Label, shows
+from judge.types import Label, lone_surrogate, shows
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 LAYOUT_VERSION = 1
 BATCH_TOKENS = 4096
 PAGE_TOKENS = 1024
-CHUNK = 256
+CHUNK = 64
 
 
 def describe_layout(layout: Layout) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from judge.errors import warn
 from judge.types import Sample
@@ -82,6 +82,12 @@ class LanguageWatch:
         self.foreign[language] += 1
         if self.at_once and self.foreign.total() == 1:
             self.tell()
+
+    def look_through(self, samples: Iterable[Sample]) -> None:
+        """Look at all of some samples, and warn of those that are foreign."""
+        for sample in samples:
+            self.see(sample)
+        self.tell()
 
     def tell(self) -> None:
         """Warn, if there was such a sample."""

@@ -186,6 +186,22 @@ def test_verdicts_stream_chunk_by_chunk_in_order(mode: Any, monkeypatch: pytest.
         assert [verdict.raw for verdict in verdicts] == ["FAIL" if n % 3 else "PASS" for n in range(8)]
 
 
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"question": None}, r"sample 'a': field 'question': holds None, expected a text"),
+        ({"document": float("nan")}, r"field 'document': holds nan, expected a text"),
+        ({"document": ("d", None)}, r"field 'document': holds None, expected a text"),
+        ({"answer": "Yes \ud83d."}, r"field 'answer': holds \\ud83d, half a character"),
+        ({"answer": "\u200b"}, r"field 'answer': is empty or shows nothing"),
+    ],
+)
+def test_what_is_no_text_is_refused(values: dict[str, Any], message: str) -> None:
+    fields: dict[str, Any] = {"document": "d", "answer": "a", **values}
+    with pytest.raises(InputError, match=message):
+        load_judge("baseline:always-pass").check([Sample("a", **fields)])
+
+
 def labelled() -> list[Sample]:
     """Enough labelled samples about different documents for every baseline to be fitted on."""
     return [

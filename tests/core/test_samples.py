@@ -130,7 +130,7 @@ def test_no_file_and_a_folder(name: str, tmp_path: Path) -> None:
 
 def test_defaults(tmp_path: Path) -> None:
     path = write(tmp_path / "in.jsonl", "", ROW, {**ROW, "document": ["a", "b"], "id": 7, "label": None})
-    first, second = read_samples(path)
+    first, second = read_samples(str(path))
     assert first == Sample(
         id="row-2", document="The sky is blue.", answer="Blue.", group="The sky is blue.", task=Task.QA
     )

@@ -193,6 +193,14 @@ def test_tasks_are_replaced_only_when_asked(tmp_path: Path) -> None:
     assert invoke(*command, "--overwrite").exit_code == 0
 
 
+def test_a_file_with_names_and_labels_of_its_own(tmp_path: Path) -> None:
+    file = tmp_path / "own.csv"
+    file.write_text("context,reply,label\nA red tower.,It is red.,sort of\nA tall one.,It is low.,\n")
+    named = ("--columns", "document=context,answer=reply")
+    assert invoke(app, file, "-o", tmp_path / "out", *named).exit_code == 0
+    assert len(json.loads((tmp_path / "out" / "tasks.json").read_text())) == 2
+
+
 def test_command(write: Write, tmp_path: Path) -> None:
     export = write({1: "PFPFPFPF", 2: "PFPFPPPF", 3: "PFPUFPPF"})
     done = invoke(agreement, export, "--bootstrap", "50")

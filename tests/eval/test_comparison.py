@@ -110,7 +110,7 @@ def test_results_that_cannot_be_compared(tmp_path: Path) -> None:
     one = write(tmp_path / "one", items, [verdict(0.9)] * 10)
     with pytest.raises(InputError, match=r"b: 4 samples were judged in only one.*same samples"):
         compare_results(one, write(tmp_path / "fewer", items[:6], [verdict(0.9)] * 6))
-    with pytest.raises(InputError, match="no benchmark in common"):
+    with pytest.raises(InputError, match=r"/one: .*no benchmark in common with .*/other \(b here, c there\)"):
         compare_results(one, write(tmp_path / "other", items, [verdict(0.9)] * 10, "c"))
     with pytest.raises(InputError, match="no such file"):
         compare_results(one, tmp_path / "nowhere")

@@ -46,6 +46,7 @@ def test_the_shipped_index_and_its_page(tmp_path: Path) -> None:
     runs = json.loads(index.read_text(encoding="utf-8"))["runs"]
     assert check(index) == len(runs) > 0
     call("report", *(str(index.parent / run["id"]) for run in runs), "--html", str(tmp_path / "page.html"))
+    call("report", str(index.parent / runs[0]["id"] / "report.json"), "--html", str(tmp_path / "one.html"))
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert all(result["benchmark"] in page for run in runs for result in run["results"])
 
