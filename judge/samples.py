@@ -77,7 +77,8 @@ def sample_from_row(
 
     language = _choice(row.get("language"), "en")
     if language not in LANGUAGES:
-        raise wrong("language", unknown("language", language, LANGUAGES))
+        known = " or ".join(LANGUAGES)
+        raise wrong("language", f"holds {language!r:.60}, expected {known}; omit it for other languages")
     task = _choice(row.get("task"), Task.QA)
     if task not in list(Task):
         raise wrong("task", unknown("task", task, list(Task)))
@@ -129,7 +130,8 @@ def _unknown_field(name: str, row: Mapping[str, Any], file: object) -> str:
 
 def _missing(row: Mapping[str, Any], file: object, columns: Columns | None = None) -> str:
     has = f"{', '.join(row) or 'nothing'}"
-    return f"is missing (the row has: {has:.200}){_renamed(row, file, columns)}"
+    other = "" if file is None else "; where columns have other names, say so: --columns FIELD=COLUMN,..."
+    return f"is missing (the row has: {has:.200}){_renamed(row, file, columns) or other}"
 
 
 def other_columns(row: Mapping[str, Any]) -> dict[str, str]:
@@ -230,6 +232,6 @@ def read_samples(
         raise InputError("holds no sample", file=path)
 
 
-def write_samples(path: Path, samples: Iterable[Sample]) -> int:
+def write_samples(path: Path | str, samples: Iterable[Sample]) -> int:
     """Write samples as JSON Lines; returns their number."""
-    return write_jsonl(path, (row_from_sample(sample) for sample in samples))
+    return write_jsonl(Path(path), (row_from_sample(sample) for sample in samples))

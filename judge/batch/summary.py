@@ -25,8 +25,7 @@ class Summary:
         unread: how many have no label, since the judge's output could not be read or a sample did not fit.
         cut: how many documents did not fit and were shortened.
         first_bad: the id of the first that is not PASS.
-        border: p(FAIL) from which on answers are FAIL, as near as the verdicts tell.
-        doubtful: ids and p(FAIL) of those nearest to it, the nearest first.
+        doubtful: ids and p(FAIL) of those nearest to where FAIL begins, the nearest first.
     """
 
     passed: int
@@ -34,7 +33,6 @@ class Summary:
     unread: int
     cut: int
     first_bad: str | None
-    border: float
     doubtful: list[tuple[str, float]]
 
     def lines(self) -> Iterator[str]:
@@ -47,7 +45,7 @@ class Summary:
             yield f"too long, and shortened: {counted(self.cut, 'document')} (cut_chars says by how much)"
         if self.doubtful:
             named = ", ".join(f"{shown(name)} {p:.3f}" for name, p in self.doubtful)
-            yield f"least sure, p(FAIL) nearest to {self.border:.3f}: {named}"
+            yield f"least sure, by p(FAIL): {named}"
 
 
 def shown(name: str) -> str:
@@ -74,7 +72,7 @@ def summarize(verdicts: Path) -> Summary:
     rows = (row for _, row in read_jsonl(verdicts) if row["p_fail"] not in (None, 0, 1))
     known = ((str(row["id"]), float(row["p_fail"])) for row in rows)
     doubtful = heapq.nsmallest(DOUBTFUL, known, key=lambda pair: abs(pair[1] - border))
-    return Summary(counts[Label.PASS], counts[Label.FAIL], counts[None], cut, first_bad, border, doubtful)
+    return Summary(counts[Label.PASS], counts[Label.FAIL], counts[None], cut, first_bad, doubtful)
 
 
 def _border(highest_pass: float, lowest_fail: float) -> float:

@@ -53,6 +53,12 @@ class Labelled:
         return [row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows]
 
 
+UNMARKED = (
+    "no sample says where its answer is wrong; claims are calibrated with samples whose 'meta' holds "
+    "'spans', a list of {start, end} in the answer (RAGTruth's have them)"
+)
+
+
 def wrong_sentences(sample: Sample) -> list[bool] | None:
     """Whether a marked span touches each sentence of a sample's answer; ``None`` where that is not known."""
     wrong = [] if sample.label is Label.PASS else wrong_spans(sample)
@@ -76,10 +82,7 @@ def fit_claims(data: Labelled, **of: Any) -> ClaimsCalibration:
     """
     p_wrong, wrong, groups = data.sentences()
     if not any(wrong):
-        raise InputError(
-            "no sample says where its answer is wrong; claims are calibrated with samples whose 'meta' holds "
-            "'spans', a list of {start, end} in the answer (RAGTruth's have them)"
-        )
+        raise InputError(UNMARKED)
     told = cross_fitted("platt", p_wrong, wrong, groups)
     sentences = fit_curve("platt", p_wrong, wrong)
     raw = _combined(data, [[sentences(p) for p in parts] for parts in data.parts])

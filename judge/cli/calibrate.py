@@ -141,12 +141,14 @@ def _load(model: str, settings: Settings) -> "Judge | CalibratedEncoder":
 def _fit_claims(model: str, settings: Settings, title: str, samples: "list[Sample]", digest: str) -> None:
     """Fit the rule that makes an answer's probability of those of its sentences, and keep it."""
     from judge.claims.checker import ClaimsJudge
-    from judge.claims.fit import Labelled, compare, fit_claims
+    from judge.claims.fit import UNMARKED, Labelled, compare, fit_claims, wrong_sentences
     from judge.claims.rule import FIELD
     from judge.files import write_json
 
     if settings["mode"] == "reason":
         raise InputError("claims are calibrated in verdict mode, which has probabilities; omit --mode")
+    if not any(any(wrong_sentences(sample) or ()) for sample in samples):
+        raise InputError(UNMARKED)  # before an hour of judging
     judge = _load(model, settings)
     raw = ClaimsJudge(replace(judge, calibrations={}))  # type: ignore[type-var]
     verdicts = track(raw.iter_check(samples), title, len(samples))
@@ -212,9 +214,9 @@ def _summary(
     lines = [
         f"{calibration.curve.method} on {calibration.samples} samples ({calibration.fail} FAIL) about "
         f"{calibration.groups} documents",
-        f"expected calibration error before {calibration.ece_before:.4f}, after {calibration.ece_after:.4f} "
-        "(out of fold by document; chance alone would give a perfect judge "
-        f"{chance_error(held_out) or 0:.4f} here)",
+        f"expected calibration error without it {calibration.ece_before:.4f}, "
+        f"with it {calibration.ece_after:.4f} (out of fold by document; chance alone would give a perfect "
+        f"judge {chance_error(held_out) or 0:.4f} here)",
     ]
     if calibration.ece_after >= calibration.ece_before:
         lines.append("the error did not fall: these samples are too few, or the judge needs no calibration")

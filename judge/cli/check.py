@@ -73,7 +73,8 @@ def check_command(
     named = {option.removeprefix("--"): text for option, text in texts.items()}
     row = {"id": "check", **named, "task": task, "language": language}
     sample = sample_from_row(row, file="judge check")
-    unused = UNUSED if settings["backend"] == "transformers" and not is_baseline(model) else ()
+    rule = is_baseline(model) or is_baseline(settings["cascade"] or "")
+    unused = UNUSED if settings["backend"] == "transformers" and not rule else ()
     with _collecting_no_garbage(), _without(*unused):
         introduce(model)
         judge = load_judge(model, **settings)

@@ -73,6 +73,7 @@ def create_app(
         lifespan=lifespan,
         docs_url=None,  # their pages load scripts from another site
         redoc_url=None,
+        redirect_slashes=False,
     )
     app.add_middleware(CountRequests, metrics=metrics)
     app.add_exception_handler(Exception, _failed)

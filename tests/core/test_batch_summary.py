@@ -20,7 +20,7 @@ def test_documents_that_were_shortened_are_counted(tmp_path: Path) -> None:
     assert [*summarize(tmp_path / "out.jsonl").lines()] == [
         "4 answers: 2 PASS, 1 FAIL, 1 unread (their error says why)",
         "too long, and shortened: 2 documents (cut_chars says by how much)",
-        "least sure, p(FAIL) nearest to 0.500: s2 0.400, s0 0.200, s1 0.900",
+        "least sure, by p(FAIL): s2 0.400, s0 0.200, s1 0.900",
     ]
     write_jsonl(tmp_path / "out.jsonl", rows[:1])
     assert len([*summarize(tmp_path / "out.jsonl").lines()]) == 2

@@ -1,6 +1,7 @@
 """Two judges in a row: what the first is sure of stands, the rest is judged again, in order."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
@@ -14,6 +15,7 @@ from judge.checker import Checker
 from judge.errors import InputError
 from judge.load import load_judge
 from judge.types import Label, Mode, Sample, Unsupported, Verdict
+from tests.calling import call
 
 
 @dataclass(frozen=True)
@@ -144,3 +146,14 @@ def test_a_threshold_is_that_of_both() -> None:
 def test_wrong_calls_are_refused(asked: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         load_judge("baseline:always-fail", **{"cascade": "baseline:always-pass"} | asked)
+
+
+def test_a_baseline_that_goes_first_in_judge_check_keeps_scikit_learn(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hidden: list[str] = []
+    monkeypatch.setattr("judge.cli.check._without", lambda *names: hidden.extend(names) or nullcontext())
+    texts = ("--document", "A red tower.", "--answer", "It is red.")
+    assert call("check", *texts, "--model", "baseline:always-pass", "--cascade", "baseline:overlap") == 2
+    assert call("check", *texts, "--cascade", "baseline:overlap") == 2
+    assert "cannot be fitted out of fold" in capsys.readouterr().err and not hidden

@@ -401,9 +401,9 @@ def test_settings_that_set_a_calibration_aside_are_told() -> None:
         warnings.simplefilter("error")
         short = load_judge(max_length=1024)  # reads fewer windows, in the same way
     assert (short.describe()["calibration"], short.describe()["max_windows"]) == (wanted, 2)
-    for setting in ({"labels": "PASS=yes"}, {"pair": ["question=premise"]}):
-        with pytest.raises(InputError, match=f"reference is an encoder that takes no {[*setting][0]}"):
-            load_judge(**setting)
+    for name, value in (("labels", "PASS=yes"), ("pair", ["question=premise"])):
+        with pytest.raises(InputError, match=f"reference is an encoder that takes no {name}"):
+            load_judge(**{name: value})
     with pytest.warns(JudgeWarning, match="set aside, .* float32, and the judge computes in bfloat16"):
         other = load_judge(precision="bfloat16")
     assert "calibration" not in other.describe()

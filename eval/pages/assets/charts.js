@@ -133,7 +133,7 @@ function selective(run) {
 }
 
 function slice([title, parts]) {
-  const [x, wide, step] = [132, 122, 24];
+  const [x, wide, step] = [132, 106, 24];
   const height = parts.length * step + 20;
   return chart(
     `By ${title}`,
