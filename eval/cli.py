@@ -197,7 +197,7 @@ def evaluate_command(
             "with a file of samples, replies on the benchmarks are constrained too; published figures are of "
             "free ones (--set decoding=free)"
         )
-    if files and first and ":" not in model:  # methods, baselines and recorded verdicts know no languages
+    if files and first and ":" not in model:  # methods, baselines and recorded verdicts declare no languages
         own = (chosen for benchmark, chosen in sets if benchmark in files)
         watch_languages(model, settings).look_through(chain.from_iterable(own))
     run = describe_run(judges, sets, baseline_data=None if fit_on is None else data_hash(fit_on))

@@ -86,7 +86,7 @@ def _figures(rows: Sequence[Annotation], references: References, resamples: int,
     people = sorted({row.annotator for row in rows})
     samples = by_sample(rows)
     groups = np.array([found[0].sample.group for found in samples.values()])
-    said = np.full((len(samples), len(people)), -1)  # samples x annotators: the number of the label
+    said = np.full((len(samples), len(people)), -1)  # (samples, annotators): index of the label, -1 for none
     for place, found in enumerate(samples.values()):
         for row in found:
             said[place, people.index(row.annotator)] = CHOICES.index(row.label)

@@ -95,7 +95,7 @@ def _marked(sample: Sample, rows: Sequence[Annotation]) -> Mapping[tuple[int, st
 
 
 def _turn_of(sample: Sample, place: int) -> int:
-    """The number of the turn ("B3: ...") in which a character of a dialogue stands."""
+    """The number of the turn ("B3: ...") that contains the character at ``place``."""
     turns = re.findall(r"^[AB](\d+):", sample.answer[: place + 1] + ":", re.MULTILINE)
     if not turns:
         raise InputError(f"{sample.id!r} is not a dialogue of turns 'A1: ...', 'B1: ...'", field="answer")

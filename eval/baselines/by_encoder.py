@@ -48,7 +48,7 @@ class SelfCheckBERTScore(Consistency):
     encoder: TextEncoder
 
     def settings(self) -> dict[str, Any]:
-        """The sampling, and what compares."""
+        """The sampling, and the encoder."""
         return {**super().settings(), "encoder": self.encoder.model, "baseline": round(self.baseline, 4)}
 
     @cached_property
@@ -84,7 +84,7 @@ class SelfCheckInference(SelfCheck):
     encoder: Checker
 
     def settings(self) -> dict[str, Any]:
-        """The sampling, and what compares."""
+        """The sampling, and the encoder."""
         return {**super().settings(), "encoder": self.encoder.name}
 
     @property

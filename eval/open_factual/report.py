@@ -115,7 +115,7 @@ def _counts(run: Answered) -> str:
 
 
 def _by_domain(runs: Sequence[Answered]) -> Table:
-    """Accuracy by each score; of stress tests, the share refused or corrected."""
+    """Accuracy by each score; for stress tests, the share refused or corrected."""
     domains = list(dict.fromkeys(name for run in runs for name in run.report["by_category"]))
 
     def cell(run: Answered, domain: str, score: str) -> Cell:

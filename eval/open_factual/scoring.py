@@ -97,6 +97,6 @@ def holds(reference: str, answer: str) -> bool:
 def same_in_value(reference: str, line: str, tolerance: float) -> bool:
     """The extended match: the line contains all of the reference's words and values, in order."""
     wanted = tokenize(normalize(reference))
-    if not wanted:  # signs alone
+    if not wanted:  # only symbols
         return normalize(reference) == normalize(line)
     return contains(tokenize(line), wanted, tolerance)

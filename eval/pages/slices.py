@@ -50,7 +50,7 @@ def slices(judged: Sequence[Judged]) -> dict[str, tuple[Slice, ...]]:
 
 
 def histogram(judged: Sequence[Judged]) -> dict[Label, list[int]]:
-    """Samples of each gold label by the probability of FAIL they were given, in equal bins from 0 to 1."""
+    """Number of samples of each gold label by predicted probability of FAIL, in equal bins from 0 to 1."""
     counts = {label: [0] * HISTOGRAM_BINS for label in Label}
     for row in judged:
         p_fail = row.verdict.p_fail

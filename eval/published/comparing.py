@@ -1,4 +1,4 @@
-"""Published figures for comparison with measured ones, and how the two differ."""
+"""Compares published figures with measured ones, and says how the two differ."""
 
 import statistics
 from collections.abc import Mapping, Sequence
