@@ -1,6 +1,6 @@
-"""Does a probability of FAIL mean what it says, and what is gained by leaving doubtful verdicts open?
+"""Are the probabilities of FAIL calibrated, and how much accuracy is gained by leaving out doubtful verdicts?
 
-Both are over the samples that have a probability; figures are shares from 0 to 1.
+Both use only the samples that have a probability; figures are shares from 0 to 1.
 """
 
 from collections.abc import Sequence
@@ -17,10 +17,10 @@ COVERAGES = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """``accuracy`` on the most confident ``coverage`` of all samples, down to ``confidence``.
+    """``accuracy`` on the most confident share ``coverage`` of all samples, down to ``confidence``.
 
-    Confidence is the probability of the label that was given. Both are ``None`` where fewer samples than that
-    have a label with a probability.
+    Confidence is the probability of the predicted label. Both are ``None`` if too few samples have a label
+    with a probability.
     """
 
     coverage: float
@@ -32,7 +32,7 @@ class Selection:
 class Calibration:
     """Reliability bins of equal width, their expected calibration error, and selective accuracy.
 
-    ``ece`` is ``None`` where no verdict has a probability, see :func:`judge.calibration.calibration_error`.
+    ``ece`` is ``None`` if no verdict has a probability, see :func:`judge.calibration.calibration_error`.
     """
 
     n: int
@@ -42,7 +42,7 @@ class Calibration:
 
 
 def _scored(labels: Sequence[Label], verdicts: Sequence[Verdict]) -> tuple[list[float], list[bool]]:
-    """The probabilities of FAIL, and whether it is FAIL, where there is a probability."""
+    """The probabilities of FAIL, and whether the gold label is FAIL, of samples with a probability."""
     scored = [
         (verdict.p_fail, label is Label.FAIL)
         for label, verdict in zip(labels, verdicts, strict=True)
@@ -54,7 +54,7 @@ def _scored(labels: Sequence[Label], verdicts: Sequence[Verdict]) -> tuple[list[
 def selective_accuracy(labels: Sequence[Label], verdicts: Sequence[Verdict]) -> tuple[Selection, ...]:
     """Accuracy at each of :data:`COVERAGES`, the most confident samples first.
 
-    Samples of equal confidence count with their mean, for their order means nothing.
+    Samples of equal confidence each count with their mean accuracy, since their order is arbitrary.
     """
     ranked = sorted(
         (

@@ -1,7 +1,6 @@
-"""Two judges in a row: how many answers pass on to the second, and how good both are together.
+"""Cascades of two judges: how many answers are passed on to the second, and how good both are together.
 
-Both judged the same samples; what a cascade of them (:mod:`judge.cascade`) would have said is put together
-from their verdicts.
+Both have judged the same samples; the verdicts of a cascade (:mod:`judge.cascade`) are derived from theirs.
 """
 
 import math
@@ -17,14 +16,14 @@ from judge.files import read_whole
 from judge.types import Verdict
 
 PASSED_ON = (0.1, 0.25, 0.5, 0.75, 0.9)
-"""About these shares of the answers pass on, between none and all, unless values of ``sure`` are given."""
+"""Approximate shares of answers passed on, besides none and all, if no values of ``sure`` are given."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A cascade at one value of ``sure``, or where that is ``None`` the second judge by itself.
+    """A cascade at one value of ``sure``, or the second judge alone if that is ``None``.
 
-    ``passed_on`` is the share of answers that the second judge judges too.
+    ``passed_on`` is the share of answers that the second judge also judges.
     """
 
     sure: float | None
@@ -36,9 +35,9 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class CascadeCurve:
-    """Cascades of two judges on one benchmark; last, the second judge alone.
+    """Cascades of two judges on one benchmark; the last step is the second judge alone.
 
-    ``first_weight`` is what the first weighs in what it passes on.
+    ``first_weight`` is the weight of the first judge on the answers that it passes on.
     """
 
     benchmark: str
@@ -55,9 +54,9 @@ def cascade_curves(
     bootstrap: int = 1000,
     seed: int = 0,
 ) -> list[CascadeCurve]:
-    """What cascades of two judges would do on each benchmark that both result folders hold.
+    """The cascades of two judges on each benchmark that both result folders hold.
 
-    A common probability makes the label ``FAIL`` from the second judge's threshold on, as in a cascade.
+    As in a real cascade, a combined probability at or above the second judge's threshold means ``FAIL``.
 
     Raises:
         InputError: see :func:`eval.comparison.same_samples`.
@@ -75,7 +74,7 @@ def cascade_curves(
 
 
 def sures_of(verdicts: Sequence[Verdict]) -> list[float]:
-    """Values of ``sure`` at which a first judge passes on nothing, shares of :data:`PASSED_ON`, and all."""
+    """Values of ``sure`` at which a first judge passes on none, the shares in :data:`PASSED_ON`, or all."""
     ranked = sorted(certainty(verdict) for verdict in verdicts)
     found = (ranked[int(share * len(ranked))] for share in PASSED_ON)
     return sorted({0.5, 1.0, *(math.floor(1000 * sure) / 1000 for sure in found if sure > 0.5)})

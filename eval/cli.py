@@ -41,9 +41,9 @@ def _sets(
     data_dir: Path | None,
     say: Callable[[str], None],
 ) -> "list[tuple[Benchmark, list[Sample]]]":
-    """Everything to measure on; nothing is judged before all of it has been read.
+    """The benchmarks and their samples; all of them are read before anything is judged.
 
-    ``all`` stands for every whole benchmark that is installed; the others are named.
+    ``all`` stands for every whole benchmark whose files are found; for the others, ``say`` is told why not.
     """
     from eval.benchmarks import WHOLE, check_name, get_benchmark
     from judge.formats.files import MissingFiles
@@ -174,7 +174,7 @@ def evaluate_command(
     means = parse_gold_labels(gold_labels)
     fit_on = None if baseline_data is None else samples_file(baseline_data, labels=means).load()
     baselines = [TrivialBaseline(name, fit_on) for name in TRIVIAL_BASELINES if name != model]
-    if not (first := processes.join(settings["backend"])):  # it judges; the first one measures and writes
+    if not (first := processes.join(settings["backend"])):  # this one only judges; the first one writes
         baselines, out, bootstrap, latency = [], None, 0, 0
     named = parse_columns(columns)
     files = [samples_file(path, named, encoding, means) for path in dict.fromkeys(samples or [])]
@@ -197,7 +197,7 @@ def evaluate_command(
             "with a file of samples, replies on the benchmarks are constrained too; published figures are of "
             "free ones (--set decoding=free)"
         )
-    if files and first and ":" not in model:  # methods, baselines and recorded verdicts know no languages
+    if files and first and ":" not in model:  # methods, baselines and recorded verdicts declare no languages
         own = (chosen for benchmark, chosen in sets if benchmark in files)
         watch_languages(model, settings).look_through(chain.from_iterable(own))
     run = describe_run(judges, sets, baseline_data=None if fit_on is None else data_hash(fit_on))

@@ -69,7 +69,7 @@ def comparison_table(comparison: Comparison, first: str, second: str) -> Table:
 
 
 def cascade_table(curve: CascadeCurve, first: str, second: str) -> Table:
-    """What cascades of two judges on one benchmark do, by how sure the first has to be."""
+    """The figures of cascades of two judges on one benchmark, by how sure the first has to be."""
     rows = [
         Row(
             (

@@ -2,8 +2,8 @@
 
 Both judged the same samples, so they are compared sample by sample: McNemar's test looks at the samples on
 which exactly one of them is right, and the bootstrap draws whole groups and takes the difference of the two
-in each draw. McNemar's test takes samples to be independent; where several belong to one document, trust
-the interval.
+in each draw. McNemar's test assumes independent samples; if several belong to one document, trust the
+interval.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ FIGURES = ("accuracy", "balanced_accuracy", "auroc")
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One figure of both, and first minus second with its 95 % interval."""
+    """One figure of both judges, and the difference, first minus second, with its 95 % interval."""
 
     figure: str
     first: float | None
@@ -37,8 +37,8 @@ class Comparison:
     """Two judges on one benchmark.
 
     ``only_first_right`` and ``only_second_right`` count the samples that decide McNemar's exact test, whose
-    two-sided p value is ``p_value``. An unparsed verdict is wrong. The AUROC is over the samples that both
-    gave a probability.
+    two-sided p value is ``p_value``. Unparsed verdicts count as wrong. The AUROC is over the samples for
+    which both gave a probability.
     """
 
     benchmark: str
@@ -52,7 +52,7 @@ class Comparison:
 
 
 def mcnemar(only_first: int, only_second: int) -> float:
-    """Two-sided p value of McNemar's exact test: would a fair coin part the decided samples so unevenly?"""
+    """Two-sided p value of McNemar's exact test: could a fair coin split these samples as unevenly?"""
     from scipy.stats import binomtest
 
     decided = only_first + only_second
@@ -60,14 +60,14 @@ def mcnemar(only_first: int, only_second: int) -> float:
 
 
 class Resampled:
-    """A judge's verdicts with their figures and resamples, over all samples or those that another scored too.
+    """A judge's verdicts with figures and resamples, over all samples or those that another scored too.
 
-    Resampling takes nearly all the time of a comparison; it is done once for each set of scored samples, and
+    Resampling takes most of the time of a comparison. It is done once per set of scored samples, so that
     many judges can be compared with each other.
 
     Args:
         labels: the gold label of each sample.
-        groups: what each sample belongs to; groups are resampled whole.
+        groups: the group of each sample; groups are resampled as a whole.
         verdicts: one for each sample, in order.
         bootstrap: number of resamples; 0 for no intervals.
         seed: of the resamples.
@@ -92,7 +92,7 @@ class Resampled:
         self._known: dict[bytes, tuple[dict[str, float | None], Mapping[str, Any]]] = {}
 
     def over(self, shared: Any) -> tuple[dict[str, float | None], Mapping[str, Any]]:
-        """Figures, and each figure in all resamples; AUROC over the ``shared`` samples alone."""
+        """Figures, and their values in all resamples; the AUROC is over the ``shared`` samples only."""
         key = shared.tobytes()
         if key not in self._known:
             verdicts = [
@@ -136,7 +136,7 @@ def compare(benchmark: str, one: Resampled, two: Resampled) -> Comparison:
 
 
 def compare_results(first: Path, second: Path, *, bootstrap: int = 1000, seed: int = 0) -> list[Comparison]:
-    """Compare two result folders on every benchmark that both hold; of repeated runs, the first.
+    """Compare two result folders on every benchmark that both hold, by the first of repeated runs.
 
     Raises:
         InputError: see :func:`same_samples`.
@@ -155,7 +155,7 @@ def compare_results(first: Path, second: Path, *, bootstrap: int = 1000, seed: i
 
 @dataclass(frozen=True, slots=True)
 class SameSamples:
-    """What two judges said on the same samples of a benchmark, in the same order."""
+    """The verdicts of two judges on the same samples of a benchmark, in the same order."""
 
     benchmark: str
     labels: Sequence[Label]
@@ -165,10 +165,10 @@ class SameSamples:
 
 
 def same_samples(first: Path, second: Path) -> Iterator[SameSamples]:
-    """The verdicts of two result folders, by benchmark that both hold; of repeated runs, the first.
+    """The verdicts of two result folders on each benchmark that both hold; of repeated runs, the first.
 
     Raises:
-        InputError: a folder holds no verdicts, no benchmark is in both, or they judged different samples.
+        InputError: if a folder holds no verdicts, no benchmark is in both, or the samples differ.
     """
     one, two = _read(first), _read(second)
     names = [name for name in one if name in two]

@@ -1,4 +1,4 @@
-"""What a judge is measured on where nobody says it."""
+"""What a judge is measured on by default."""
 
 from pathlib import Path
 
@@ -11,12 +11,12 @@ BUNDLED = "probes"
 
 
 def default_sets(model: str, data_dir: Path | None) -> tuple[list[str], list[Path]]:
-    """Every whole benchmark whose files are found; else the bundled probes and the judge's own test split.
+    """Every whole benchmark whose files are found, otherwise the bundled probes and the judge's test split.
 
-    Says which in one line.
+    Prints the choice in one line.
 
     Args:
-        model: as ``--model`` names it.
+        model: the value of ``--model``.
         data_dir: folder of the benchmarks; ``JUDGE_DATA_DIR`` by default.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Texts as vectors of an encoder: one for each text, or one for each of its tokens."""
+"""Embeds texts with an encoder: one vector per text, or one per token."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,28 +13,28 @@ if TYPE_CHECKING:
     import torch
 
 LONGEST = 256
-"""Tokens of a text; what follows is not read."""
+"""Tokens read of a text; the rest is cut off."""
 BATCH_TOKENS = 8192
 
 
 @dataclass(frozen=True)
 class TextEncoder:
-    """An encoder of transformers, by Hub id (``sentence-transformers/all-MiniLM-L6-v2``) or folder."""
+    """A transformers encoder, by Hub id (``sentence-transformers/all-MiniLM-L6-v2``) or folder."""
 
     model: str
 
     def means(self, texts: Sequence[str]) -> "torch.Tensor":
-        """The mean vector of each text, of length one: ``(texts, size)``."""
+        """The mean vector of each text, normalized to length 1: ``(texts, size)``."""
         import torch
 
         return torch.stack([_normed(states.mean(0)) for states, _ in self._read(texts)])
 
     def tokens(self, texts: Sequence[str]) -> "list[torch.Tensor]":
-        """Vectors of each text's tokens, of length one, without special tokens: ``(tokens, size)`` each."""
+        """The token vectors of each text, normalized, without special tokens: ``(tokens, size)`` each."""
         return [_normed(states[own]) for states, own in self._read(texts)]
 
     def _read(self, texts: Sequence[str]) -> "list[tuple[torch.Tensor, torch.Tensor]]":
-        """Of each text the last hidden states, and which of them are no special token's."""
+        """For each text, the last hidden states and a mask of the tokens that are not special tokens."""
         import torch
 
         tokenizer, model = self._loaded

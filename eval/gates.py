@@ -1,4 +1,4 @@
-"""Limits that a result must keep, for continuous integration: ``--fail-under balanced_accuracy=0.7``."""
+"""Limits that a result must reach, for continuous integration: ``--fail-under balanced_accuracy=0.7``."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ def parse_limits(given: Sequence[str]) -> dict[str, float]:
     """Figures and the shares, 0 to 1, that they must reach.
 
     Raises:
-        InputError: a limit is not of the form ``figure=0.7``, or there is no such figure.
+        InputError: if a limit is not of the form ``figure=0.7``, or the figure is unknown.
     """
     found = {}
     for text in given:
@@ -29,7 +29,7 @@ def parse_limits(given: Sequence[str]) -> dict[str, float]:
 
 
 def check_limits(reports: Sequence[Report], limits: dict[str, float]) -> None:
-    """Raise ``JudgeError`` where a benchmark's figure, of repeats the mean, is under its limit or missing."""
+    """Raise ``JudgeError`` if a figure (the mean of repeated runs) is under its limit or missing."""
     under = []
     for report in reports:
         for name, limit in limits.items():

@@ -1,4 +1,4 @@
-"""What ``--model`` of ``judge eval`` names: a model, a baseline, a published method, recorded verdicts."""
+"""Loads what ``judge eval --model`` names: a model, a baseline, a published method or recorded verdicts."""
 
 import inspect
 from collections.abc import Sequence
@@ -15,9 +15,9 @@ from judge.types import Mode
 
 METHODS = ("selfcheck", "selfcheck-nli", "selfcheck-ngram", "selfcheck-bertscore", "ragas")
 BY_ENCODER = ("selfcheck-nli", "selfcheck-bertscore")
-"""Those that compare texts by an encoder."""
+"""The methods that compare texts with an encoder."""
 NLI = "cross-encoder/nli-deberta-v3-small"
-"""The encoder of ``selfcheck-nli`` where none is named."""
+"""The default encoder of ``selfcheck-nli``."""
 
 
 def load_judges(
@@ -33,23 +33,23 @@ def load_judges(
     encoder: str | None = None,
     **options: Any,
 ) -> Sequence[Checker]:
-    """The judge, once for each run; runs differ in their seeds, counted up from ``seed``.
+    """The judge, once for each run; runs differ in their seeds, which count up from ``seed``.
 
     Args:
-        model: what :func:`judge.load.load_judge` takes, or one of these before it: a method before a model
-            (:data:`METHODS`, :mod:`eval.baselines`), ``replay:`` before a file (:mod:`eval.replay`).
-        mode: how a model answers, by default as it was taught; a method has its own way.
+        model: anything :func:`judge.load.load_judge` takes, ``METHOD:MODEL`` (:data:`METHODS`,
+            :mod:`eval.baselines`) or ``replay:FILE`` (:mod:`eval.replay`).
+        mode: how a model answers; default: the mode it was trained in. Methods do not take ``reason``.
         template: a Jinja prompt to use instead of the project's own.
-        runs: how often everything is judged.
-        temperature: of the sampling; by default that of a method, and else 0, which is greedy.
-        top_p: samples come from the likeliest tokens that hold this share of the probability; 1 by default.
-        top_k: samples come from this many tokens; 0, which is all, by default.
+        runs: how many times everything is judged.
+        temperature: sampling temperature; default: the method's own, otherwise 0 (greedy).
+        top_p: sample from the likeliest tokens that hold this share of the probability; default: 1.
+        top_k: sample from this many of the likeliest tokens; default: 0, which means all.
         seed: of the sampling.
         encoder: compares texts for :data:`BY_ENCODER`: an NLI cross-encoder, or any encoder for BERTScore.
-        options: further ones of :func:`judge.load.load_judge`.
+        options: further options of :func:`judge.load.load_judge`.
 
     Raises:
-        InputError: the model is unknown, or cannot do what is asked of it.
+        InputError: if the model is unknown, or an option does not apply to it.
     """
     from judge.judge import Judge
     from judge.load import load_judge
@@ -111,7 +111,7 @@ def load_judges(
     from eval.baselines.selfcheck import Consistency
     from eval.embeddings import TextEncoder
 
-    base = load_judge(rest, mode="verdict", **options)  # what they ask of it is a label
+    base = load_judge(rest, mode="verdict", **options)  # they read its labels, not its reasoning
     if not isinstance(base, Judge):
         raise InputError(f"{prefix}: asks a language model; {rest} is none")
     if prefix == "ragas":

@@ -1,4 +1,4 @@
-"""Running a judge over samples: what identifies a run, and how an interrupted one goes on."""
+"""Running a judge over samples: what identifies a run, and how an interrupted one is resumed."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -15,13 +15,13 @@ from judge.models.base import with_weights
 from judge.types import Sample, Verdict
 
 Progress = Callable[[int, int], None]
-"""Is told the number of samples done, and of all."""
+"""Called with the number of samples done and the total."""
 
 
 def describe_run(
     judges: Sequence[Checker], sets: Sequence[tuple[Benchmark, Sequence[Sample]]], **settings: Any
 ) -> dict[str, Any]:
-    """Everything that verdicts depend on, as JSON values: the run that may be gone on with is this one."""
+    """Everything that verdicts depend on, as JSON values; only a run with the same values can be resumed."""
     return {
         "name": judges[0].name,
         "runs": len(judges),
@@ -48,21 +48,21 @@ def run_judge(
     file: VerdictFile | None,
     progress: Progress,
 ) -> tuple[list[Verdict], int]:
-    """Judge samples, each verdict written as it is made.
+    """Judge samples, writing each verdict as it is made.
 
     Args:
-        judge: as the benchmark asks it.
+        judge: as adapted by :meth:`~eval.benchmarks.base.Benchmark.judge`.
         benchmark: name of the benchmark.
         run: number of the repetition, from 0.
-        samples: in the order in which an earlier call had them.
-        file: takes the verdicts, and gives back those of an interrupted call.
-        progress: is told how far the judging is.
+        samples: in the same order as in an interrupted call.
+        file: stores the verdicts, and returns those of an interrupted call.
+        progress: called with the number of samples judged so far and the total.
 
     Returns:
-        The verdicts in order, and how many of them an earlier call had left.
+        The verdicts in order, and how many of them came from an earlier call.
 
     Raises:
-        JudgeError: the judge gave more or fewer verdicts than there are samples.
+        JudgeError: if the judge gave more or fewer verdicts than there are samples.
     """
     verdicts = processes.from_first([] if file is None else file.made(benchmark, run, samples))
     resumed = len(verdicts)

@@ -1,9 +1,9 @@
-"""How good verdicts are. ``FAIL`` is the positive class; shares are from 0 to 1; absent values are ``None``.
+"""How good verdicts are. ``FAIL`` is the positive class; shares are from 0 to 1; missing values are ``None``.
 
-Where output can fail to parse there are three readings: *strict*, in which an unparsed verdict is wrong (on
-a FAIL sample a miss, on a PASS sample an error but no predicted FAIL); *answered-only*, over the parsed
-verdicts alone; and *coverage*, the share of parsed ones. Intervals are 95 % percentile intervals of a
-bootstrap over groups, see :mod:`eval.resampling`.
+Unparsed verdicts are treated in three ways: *strict* counts them as wrong (on a FAIL sample a miss, on a
+PASS sample an error but not a predicted FAIL); *answered-only* leaves them out; *coverage* is the share of
+verdicts that could be parsed. Intervals are 95 % percentile intervals of a bootstrap over groups, see
+:mod:`eval.resampling`.
 """
 
 from collections.abc import Sequence
@@ -24,8 +24,8 @@ class Metrics:
 
     ``accuracy``, ``balanced_accuracy`` and ``f1`` are strict, ``*_answered`` are answered-only. ``auroc`` and
     ``ece`` (see :mod:`eval.calibration`) are over the ``scored`` samples, those with a probability.
-    ``truncated`` counts outputs that hit their length limit, ``cut`` documents that were shortened to fit,
-    ``prompt_tokens`` and ``completion_tokens`` what all verdicts cost. ``*_ci`` are intervals (low, high).
+    ``truncated`` counts outputs that hit their length limit, ``cut`` documents that were shortened to fit.
+    ``prompt_tokens`` and ``completion_tokens`` are totals over all verdicts. ``*_ci`` are (low, high).
     """
 
     n: int
@@ -58,7 +58,7 @@ def check_labelled(samples: Sequence[Sample]) -> list[Label]:
     """The gold labels of samples.
 
     Raises:
-        InputError: there is no sample, or one without a gold label.
+        InputError: if there are no samples, or one has no gold label.
     """
     if not samples:
         raise InputError("there is no sample to measure on")
@@ -77,12 +77,12 @@ def score(
     Args:
         samples: labelled; those of one ``group`` are resampled together.
         verdicts: one for each sample, in order.
-        bootstrap: number of resamples; 0 for no intervals. There are none either for a single group.
-        seed: of the resamples; the same for every judge, so that intervals are comparable.
+        bootstrap: number of resamples; 0 for no intervals. A single group gets none either.
+        seed: of the resamples; use the same for every judge, so that intervals are comparable.
 
     Raises:
-        InputError: no sample, or one without a gold label.
-        JudgeError: the numbers of samples and verdicts differ.
+        InputError: if there are no samples, or one has no gold label.
+        JudgeError: if the numbers of samples and verdicts differ.
     """
     if len(samples) != len(verdicts):
         raise JudgeError(

@@ -1,8 +1,8 @@
 """Several processes that measure one judge: ``accelerate launch -m judge eval``.
 
-Each process has a model, on a GPU of its own where there are GPUs, and judges its share of the chunks in
-turn; all of them get all verdicts, and the first one measures and writes. The chunks are those of a single
-process, so a verdict has the same neighbours and is the same.
+Each process loads the model, on its own GPU if there are GPUs, and judges every n-th chunk. All processes
+receive all verdicts; the first one measures and writes. The chunks are the same as in a single process, so
+each sample is batched with the same neighbours and gets the same verdict.
 """
 
 import atexit
@@ -21,22 +21,22 @@ from judge.types import Sample, Verdict
 Item = TypeVar("Item")
 
 PATIENCE = timedelta(days=7)
-"""How long a process waits for the others, which may compute intervals or answer questions meanwhile."""
+"""How long a process waits for the others, which may be computing intervals or answering questions."""
 
 
 def count() -> int:
-    """How many processes a launcher started together."""
+    """The number of processes that the launcher started."""
     return int(os.environ.get("WORLD_SIZE", "1"))
 
 
 def join(backend: str) -> bool:
-    """Meet the other processes; whether this one is the first, which writes and prints.
+    """Connect to the other processes; returns whether this one is the first, which writes and prints.
 
     Args:
-        backend: what runs the model.
+        backend: the backend that runs the model.
 
     Raises:
-        InputError: it spreads its work over several GPUs by itself.
+        InputError: if the backend distributes its work itself.
     """
     if count() == 1:
         return True
@@ -52,12 +52,12 @@ def join(backend: str) -> bool:
     atexit.register(state.destroy_process_group)
     first = bool(state.is_main_process)
     if not first:
-        warnings.simplefilter("ignore", JudgeWarning)  # the first process tells them
+        warnings.simplefilter("ignore", JudgeWarning)  # the first process shows them
     return first
 
 
 def from_first(value: Item) -> Item:
-    """What the first process has, in all of them."""
+    """The value of the first process, broadcast to all."""
     if count() == 1:
         return value
     from accelerate.utils import broadcast_object_list

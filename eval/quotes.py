@@ -1,6 +1,6 @@
-"""What the reasonings of a judge quote: is it in the document, in the answer, or nowhere?
+"""Where the quotes in a judge's reasonings come from: the document, the answer, or nowhere.
 
-A reasoning that quotes what nobody said is made up itself, whatever its label.
+A reasoning with a quote from nowhere is itself hallucinated, whatever its label.
 """
 
 from collections import Counter
@@ -15,9 +15,9 @@ DOCUMENT, ANSWER, NOWHERE = "in the document", "in the answer", "nowhere"
 
 
 def quote_figures(samples: Sequence[Sample], verdicts: Sequence[Verdict]) -> Figures:
-    """Shares of quotes by where they stand word for word, and of reasonings that quote the document.
+    """Shares of quotes by where they occur word for word, and of reasonings that quote the document.
 
-    Nothing where no verdict has a reasoning. A quote that is in the document and the answer counts for the
+    Empty if no verdict has a reasoning. A quote that is in both document and answer counts as in the
     document; ``quotes`` counts each quote of a reasoning once.
     """
     reasonings = grounded = 0

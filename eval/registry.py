@@ -1,6 +1,6 @@
-"""The registry of results: ``index.json`` and the reports it lists, to which anyone can add runs.
+"""The registry of results: ``index.json`` and the reports it lists. Anyone can add runs.
 
-An entry of the index repeats nothing by hand: it is what its report says, and :func:`check` compares them.
+Entries of the index are derived from the reports, never written by hand; :func:`check` compares the two.
 """
 
 import re
@@ -21,9 +21,9 @@ FIGURES = (
     "accuracy", "accuracy_extended", "accuracy_similar", "accuracy_judged", "balanced_accuracy", "f1",
     "auroc", "coverage",
 )  # fmt: skip
-"""Figures that an entry repeats from its report, where the report has them."""
+"""Figures that an entry copies from its report, if the report has them."""
 STRESS = ("refusal_or_correction", "hallucination_candidate", "unclear")
-"""Labels of the answers to stress tests of open-factual-bench; refusing or correcting is right there."""
+"""Labels of answers to the stress tests of open-factual-bench, where refusing or correcting is right."""
 
 Text = Annotated[str, Field(min_length=1)]
 Hash = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
@@ -33,7 +33,7 @@ Share = Annotated[float, Field(ge=0, le=1)] | None
 
 
 class Result(StrictConfig, strict=True):
-    """What an entry says of one benchmark of its report."""
+    """The part of an entry about one benchmark of its report."""
 
     benchmark: Text
     name: Text
@@ -72,7 +72,7 @@ class _Metrics(StrictConfig, extra="allow", strict=True):
 
 
 class _Report(StrictConfig, extra="ignore", strict=True):
-    """What a report must hold to be listed, whatever else it holds."""
+    """The fields a report needs to be listed; it may have others."""
 
     benchmark: Text
     name: Text
@@ -93,11 +93,11 @@ class _Reports(StrictConfig, extra="ignore", strict=True):
 def add(run_dir: Path, index: Path = INDEX) -> str:
     """Copy the report of a finished run next to the index and list it there; returns the entry's id.
 
-    Verdicts stay where they are, for they hold text of the benchmarks; their hash is kept, so that they can
-    be asked for and recognized.
+    The verdicts are not copied, because they contain text of the benchmarks; their hash is kept, so that
+    others can ask for them and check that they are the right ones.
 
     Raises:
-        InputError: the run is not finished, its report lacks a field, or it is listed already.
+        InputError: if the run is not finished, its report lacks a field, or it is listed already.
     """
     listed = _read(Index, index)
     results = _results(run_dir / REPORT)
@@ -111,7 +111,7 @@ def add(run_dir: Path, index: Path = INDEX) -> str:
     name = f"{slug}-{digest[:8]}"
     verdicts = sha256_file(run_dir / VERDICTS)
     entry = Run(id=name, report_sha256=digest, verdicts_sha256=verdicts, results=results)
-    # The bytes as they are: the hash is over them.
+    # Copied unchanged, because the hash is over the bytes.
     write_text(index.parent / name / REPORT, (run_dir / REPORT).read_bytes().decode())
     write_json(index, listed.model_copy(update={"runs": [*listed.runs, entry]}).model_dump())
     return name
@@ -121,7 +121,7 @@ def folders(index: Path) -> list[Path]:
     """The folders of the runs that an index lists, each with its report.
 
     Raises:
-        InputError: it is no index, or lists no run.
+        InputError: if the file is not an index, or lists no runs.
     """
     if index.suffix != ".json":
         raise InputError("is not a result; give a folder that `judge eval --out` wrote", file=index)
@@ -132,11 +132,11 @@ def folders(index: Path) -> list[Path]:
 
 
 def check(index: Path = INDEX) -> int:
-    """Check an index against its form and against the reports next to it; returns the number of runs.
+    """Validate an index and compare it with the reports next to it; returns the number of runs.
 
     Raises:
-        InputError: the first thing that is wrong: a field, a report that is missing, was changed or says
-            something else than its entry, an id that occurs twice, or a folder that is not listed.
+        InputError: for the first fault found: a wrong field, a report that is missing, was changed or
+            differs from its entry, an id that occurs twice, or a folder that is not listed.
     """
     listed = _read(Index, index)
     names: set[str] = set()
@@ -158,7 +158,7 @@ def check(index: Path = INDEX) -> int:
 
 
 def _results(report: Path) -> list[Result]:
-    """What an entry says of a report: one result a benchmark."""
+    """The results of an entry, made from its report: one per benchmark."""
     rows = [
         {
             "benchmark": found.benchmark,

@@ -1,4 +1,4 @@
-"""What one run of a judge scored, and mean and spread where there are several with other seeds."""
+"""The scores of one run of a judge, and mean and spread over several runs with different seeds."""
 
 import statistics
 from collections.abc import Mapping, Sequence
@@ -9,10 +9,10 @@ from eval.benchmarks.base import Figures
 from eval.metrics import Metrics
 
 FIGURES = ("accuracy", "balanced_accuracy", "precision", "recall", "f1", "auroc", "coverage")
-"""The common figures whose mean and spread are taken."""
+"""The common figures whose mean and spread are computed."""
 
 Tables = dict[str, dict[str, Metrics]]
-"""Table to row to figures, as :meth:`eval.benchmarks.base.Benchmark.tables` parts the samples."""
+"""Table to row to figures, with the rows of :meth:`eval.benchmarks.base.Benchmark.tables`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Mean and standard deviation over runs, by name of the figure; of figures that every run has."""
+    """Mean and standard deviation over runs, by figure; only figures that every run has."""
 
     mean: dict[str, float]
     spread: dict[str, float]
@@ -38,9 +38,9 @@ SpreadTables = dict[str, dict[str, Spread]]
 
 @dataclass(frozen=True, slots=True)
 class Repeats:
-    """Repeated runs with other seeds: all samples, ``tables`` by part, ``figures`` of the benchmark's own.
+    """Repeated runs with different seeds: ``tables`` are by part, ``figures`` the benchmark's own measures.
 
-    ``mean`` and ``spread`` (standard deviation) are by name of the figure; ``metrics`` are those of each run.
+    ``mean`` and ``spread`` (standard deviation) are over all samples, by figure; ``metrics`` are per run.
     """
 
     runs: int
@@ -54,7 +54,7 @@ class Repeats:
 
 
 def spread_of(runs: Sequence[Mapping[str, float | int | None]]) -> Spread:
-    """Mean and standard deviation of each figure that all of two runs or more have."""
+    """Mean and standard deviation of each figure that all runs have; needs at least two runs."""
     mean: dict[str, float] = {}
     spread: dict[str, float] = {}
     for name in runs[0]:
@@ -69,7 +69,7 @@ def repeats(runs: Sequence[Measured], described: Sequence[Mapping[str, Any]]) ->
 
     Args:
         runs: what each run scored, on the same samples.
-        described: what the judge of each run says of itself.
+        described: the judge's description in each run.
     """
     if len(runs) < 2:
         return None

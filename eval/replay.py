@@ -1,11 +1,11 @@
-"""Recorded verdicts as a judge: scoring what a judge said earlier, here or elsewhere, without running it.
+"""Recorded verdicts as a judge: scores what a judge said earlier, here or elsewhere, without running it.
 
-Three forms of file are known by their fields:
+Three file formats are recognized by their fields:
 
 - ``verdicts.jsonl`` of ``judge eval``;
 - ``id`` and ``label``, optionally ``p_fail``, ``reasoning`` and ``error``, as ``judge batch`` writes;
-- ``id``, ``eval_type`` and ``eval_result`` (1 faithful, 0 not), optionally ``eval_reason``, in which
-  ``eval_type`` names the judge: the form of the verdicts published with the balanced sample of HaluBench.
+- ``id``, ``eval_type`` (the judge's name) and ``eval_result`` (1 faithful, 0 not), optionally
+  ``eval_reason``: the format of the verdicts published with the balanced sample of HaluBench.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,21 +28,21 @@ RESULTS = {"1": Label.PASS, "1.0": Label.PASS, "0": Label.FAIL, "0.0": Label.FAI
 class Replay(Checker):
     """A file of recorded verdicts as a judge (a :class:`judge.checker.Checker`).
 
-    A sample without a recorded verdict is not parsed. Where a sample has several, the first one counts: a
-    judge that is asked until it says something else is another judge. Where several benchmarks have it, each
-    has its own.
+    A sample without a recorded verdict counts as unparsed. If a sample has several verdicts, the first one
+    counts: asking a judge again until it changes its mind makes it a different judge. A sample that is in
+    several benchmarks has a verdict for each.
 
     Args:
         name: ``replay:FILE``, or ``replay:FILE#JUDGE`` for a file with the verdicts of several judges.
 
     Raises:
-        InputError: the file is not of a known form, a row is wrong, or the judge is not named or not there.
+        InputError: if the format is unknown, a row is wrong, or the judge is not named or not in the file.
     """
 
     name = ""
     mode: Mode = "verdict"
     benchmark = ""
-    chunk = 0  # that none of the samples was recorded can only be told of all
+    chunk = 0  # all at once, to detect that none of the samples was recorded
 
     def __init__(self, name: str):
         path, mark, judge = name.removeprefix(PREFIX).rpartition("#")
@@ -61,7 +61,7 @@ class Replay(Checker):
         self._verdicts, self._repeated = by_judge[wanted if wanted is not None else next(iter(by_judge))]
 
     def describe(self) -> dict[str, Any]:
-        """The file and its hash, how many samples it has verdicts on, and the verdicts beyond the first."""
+        """The file, its hash, the number of samples with a verdict, and the number of repeated verdicts."""
         return {
             "model": self.name,
             "backend": "replay",
@@ -71,7 +71,7 @@ class Replay(Checker):
         }
 
     def on(self, benchmark: str) -> "Replay":
-        """The same judge, asked by a benchmark."""
+        """The same judge, restricted to the verdicts on a benchmark where a sample is in several."""
         found = copy(self)
         found.benchmark = benchmark
         return found
@@ -80,7 +80,7 @@ class Replay(Checker):
         """The recorded verdict of each sample.
 
         Raises:
-            InputError: none of the samples has one, or one has those of other benchmarks.
+            InputError: if none of the samples has a verdict, or one has verdicts of several other benchmarks.
         """
         found = [self._find(sample) for sample in samples]
         if samples and not any(found):
@@ -104,12 +104,12 @@ class Replay(Checker):
 
 
 Recorded = tuple[dict[str, dict[str, Verdict]], int]
-"""Verdicts by the id of their sample, or by the sample's hash where they were recorded here, and by benchmark
-(empty if unknown); and the number of repeated ones."""
+"""Verdicts by sample (its id, or its hash in files of ``judge eval``) and benchmark (empty if unknown), and
+the number of repeated verdicts."""
 
 
 def _read(path: Path) -> dict[str, Recorded]:
-    """The verdicts of a file by judge; the first on each sample."""
+    """The verdicts of a file by judge; for each sample, the first one."""
     found: dict[str, dict[str, dict[str, Verdict]]] = {}
     repeated: dict[str, int] = {}
     for line, row in read_rows(path):
@@ -142,7 +142,7 @@ def _record(row: Mapping[str, Any]) -> tuple[str, str, Verdict]:
             f"is not a recorded verdict (the row has: {', '.join(row)}); expected id and label, as judge "
             "batch or judge eval write, or id, eval_type and eval_result"
         )
-    if isinstance(row.get("usage"), Mapping):  # all of what judge batch writes
+    if isinstance(row.get("usage"), Mapping):  # a full row of judge batch
         own = {field.name: row[field.name] for field in fields(Verdict) if field.name in row}
         return "", str(row["id"]), verdict_from_json(own)
     p_fail = row.get("p_fail")

@@ -1,4 +1,4 @@
-"""A result with everything that is needed to read it again and to make it again."""
+"""The report of a run, with everything needed to read it later and to reproduce it."""
 
 import json
 import os
@@ -32,7 +32,7 @@ PACKAGES = (
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """Seconds for one sample, judged alone: median and 95th percentile over this many samples."""
+    """Seconds for a sample judged alone: median and 95th percentile over ``samples`` samples."""
 
     samples: int
     median: float
@@ -44,13 +44,12 @@ class Report:
     """One judge on one benchmark.
 
     ``judge`` is its :meth:`~judge.checker.Checker.describe`, with a fingerprint of local weights; ``counts``
-    are samples: all, parsed, unparsed, truncated, cut, and those resumed from an interrupted run.
-    ``tables`` are the common figures by part of the benchmark, ``figures`` its own measures.
-    ``baselines``, ``baseline_tables`` and ``baseline_figures`` are the same for the baselines; one that could
-    not be fitted is in ``baselines_left_out`` with the reason. ``published`` is what others report, see
-    :mod:`eval.published`. ``notes`` say where this departs from the published protocol.
-    ``samples_per_second`` is over the samples
-    judged in this call. ``date`` is UTC.
+    are numbers of samples: all, parsed, unparsed, truncated, cut, and resumed from an interrupted run.
+    ``tables`` are the common figures by part of the benchmark, ``figures`` the benchmark's own measures.
+    ``baselines``, ``baseline_tables`` and ``baseline_figures`` are the same for the baselines;
+    ``baselines_left_out`` gives the reason for each baseline that could not be fitted. ``published`` holds
+    the figures of others, see :mod:`eval.published`; ``notes`` say where this departs from their protocol.
+    ``samples_per_second`` counts only samples judged in this call, not resumed ones. ``date`` is UTC.
     """
 
     benchmark: str
@@ -83,7 +82,7 @@ class Report:
     date: str
 
     def mean_metrics(self) -> Metrics:
-        """The common figures; of repeated runs their means, without the intervals, which are of the first."""
+        """The common figures; for repeated runs the means, without intervals (those are of the first run)."""
         if self.repeats is None:
             return self.metrics
         changed: dict[str, Any] = {f"{name}_ci": None for name in INTERVALS}
@@ -96,10 +95,10 @@ class Report:
 
     @classmethod
     def from_dict(cls, row: Mapping[str, Any]) -> "Report":
-        """Back from :meth:`to_json`, also after a journey through JSON; what has a default may be absent.
+        """The inverse of :meth:`to_json`, also for values read from JSON; fields with defaults may be absent.
 
         Raises:
-            InputError: a field is missing or wrong.
+            InputError: if a field is missing or wrong.
         """
         try:
             return TypeAdapter(cls).validate_python(todays_names(row))
@@ -110,7 +109,7 @@ class Report:
 
 
 def todays_names(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A report with today's names: until version 0.3 baselines were ``floors``, called ``floor:NAME``."""
+    """A report with current names: until version 0.3 baselines were ``floors``, called ``floor:NAME``."""
     found = {name.replace("floor", "baseline"): value for name, value in row.items()}
     for name, value in found.items():
         if name.startswith("baseline") and isinstance(value, Mapping):
@@ -119,10 +118,10 @@ def todays_names(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def decoding_text(judge: Mapping[str, Any]) -> str:
-    """How a judge's replies were decoded, in words; empty where none were.
+    """How a judge's replies were decoded, in words; empty if it generates none.
 
     Args:
-        judge: what it says of itself, see :attr:`Report.judge`.
+        judge: its description, see :attr:`Report.judge`.
     """
     if "max_new_tokens" not in judge:
         return ""
@@ -141,9 +140,9 @@ def decoding_text(judge: Mapping[str, Any]) -> str:
 
 
 def hardware(label: str | None = None) -> dict[str, Any]:
-    """Processor count and platform; where torch is in use the accelerator, its memory, the most in use (GiB).
+    """CPU count, platform, number of processes; with torch loaded, the device, its memory and peak use (GiB).
 
-    ``label`` is what the user calls the machine.
+    ``label`` is the user's name for the machine.
     """
     found: dict[str, Any] = {"cpus": os.cpu_count(), "platform": platform.platform(), "device": None}
     if label is not None:
@@ -161,13 +160,13 @@ def hardware(label: str | None = None) -> dict[str, Any]:
 
 
 def this_command() -> str:
-    """The command of this process as one types it: reports are passed on, a machine's folders say nothing."""
+    """The command of this process as one types it, without the path of the program on this machine."""
     name = Path(sys.argv[0]).name
     return shlex.join(["judge" if name == "__main__.py" else name, *sys.argv[1:]])
 
 
 def versions() -> dict[str, str]:
-    """Versions of Python and of the packages that a result depends on, as far as they are installed."""
+    """Versions of Python and of the installed packages that a result depends on."""
     found = {"python": platform.python_version()}
     for name in PACKAGES:
         try:
@@ -178,7 +177,7 @@ def versions() -> dict[str, str]:
 
 
 def told_apart(runs: Sequence[tuple[str, str, Path]]) -> list[str]:
-    """Names of runs, given as name, mode and folder, that differ: by mode and then by folder where needed."""
+    """Unique names for runs given as (name, mode, folder): mode, then folder is added where names clash."""
     names = [name for name, *_ in runs]
     for more in (lambda mode, folder: mode, lambda _, folder: folder.name, lambda _, folder: folder):
         times = Counter(names)
@@ -195,7 +194,7 @@ def as_json(reports: Sequence[Report]) -> dict[str, Any]:
 
 
 def write_reports(out: Path, reports: Sequence[Report]) -> None:
-    """Write ``out/report.json``, which finishes the result."""
+    """Write ``out/report.json``, which marks the result as finished."""
     write_json(out / REPORT, as_json(reports))
 
 
@@ -203,7 +202,7 @@ def read_reports(out: Path) -> list[Report]:
     """The reports of a result folder.
 
     Raises:
-        InputError: there is no ``report.json``, or it is not one.
+        InputError: if there is no ``report.json``, or it is not a report.
     """
     path = out / REPORT
     try:

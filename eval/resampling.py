@@ -1,8 +1,8 @@
-"""Figures from outcomes counted by group, and what they are in resamples of the groups.
+"""Figures from outcomes counted by group, and their values in bootstrap resamples of the groups.
 
-Samples about one document do not err independently, so it is whole groups that are drawn. The same number
-of groups and the same seed give the same draws, whatever the verdicts: intervals of different judges are
-comparable, and the differences of two judges are paired draw by draw.
+Errors on samples about one document are not independent, so whole groups are drawn. The draws depend only
+on the number of groups and the seed, not on the verdicts: intervals of different judges are comparable, and
+two judges can be compared draw by draw.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,16 +12,16 @@ from judge.types import Label, Sample, Verdict
 
 Interval = tuple[float, float]
 _CELLS = 4_000_000
-"""Resamples are made in blocks of about this many numbers, to bound memory."""
+"""Resamples are computed in blocks of about this many numbers, to limit memory."""
 
 
 def group_of(sample: Sample) -> str:
-    """What is resampled as a whole: the sample's group, or else its document."""
+    """The unit of resampling: the sample's group, or its document if it has no group."""
     return sample.group or sample.document_text
 
 
 def interval(values: Any) -> Interval | None:
-    """The middle 95 % of the resamples in which a figure exists."""
+    """The middle 95 % of the resamples in which a figure is defined; ``None`` if it is in none."""
     import numpy as np
 
     known = values[~np.isnan(values)]
@@ -32,13 +32,13 @@ def interval(values: Any) -> Interval | None:
 
 
 def drawn_weights(groups: int, resamples: int, seed: int, width: int) -> Iterator[Any]:
-    """How often each group is in each resample, as arrays (some of the resamples x groups).
+    """How often each group is in each resample, as arrays of shape (resamples in a block, groups).
 
     Args:
-        groups: how many there are; each resample draws as many, with replacement.
-        resamples: how many.
-        seed: the same one gives the same draws.
-        width: about this many numbers are computed of each resample, to choose the size of the arrays by.
+        groups: number of groups; each resample draws as many, with replacement.
+        resamples: number of resamples.
+        seed: the same seed gives the same draws.
+        width: about how many numbers the caller computes per resample; determines the block size.
     """
     import numpy as np
 
@@ -53,7 +53,7 @@ def drawn_weights(groups: int, resamples: int, seed: int, width: int) -> Iterato
 
 
 def divide(above: Any, below: Any) -> Any:
-    """``above / below`` of arrays, nan where ``below`` is nought."""
+    """``above / below`` of arrays, nan where ``below`` is 0."""
     import numpy as np
 
     return np.divide(above, below, out=np.full(np.shape(above), np.nan), where=below > 0)
@@ -64,9 +64,9 @@ class Outcomes:
 
     Args:
         labels: the gold label of each sample.
-        groups: what each sample belongs to; groups are resampled whole.
-        verdicts: one for each sample. One without a label is a miss on a FAIL sample, and an error but no
-            predicted FAIL on a PASS sample.
+        groups: the group of each sample; groups are resampled as a whole.
+        verdicts: one for each sample. A verdict without a label counts as a miss on a FAIL sample, and as an
+            error but not a predicted FAIL on a PASS sample.
     """
 
     def __init__(self, labels: Sequence[Label], groups: Sequence[str], verdicts: Sequence[Verdict]):
@@ -95,7 +95,7 @@ class Outcomes:
         self._ranking = _Ranking(self.p_fail[self.scored], self.fail[self.scored], rows[self.scored])
 
     def figures(self) -> dict[str, float | None]:
-        """Accuracy, balanced accuracy, precision, recall, F1 and AUROC; ``None`` where a class is missing."""
+        """Accuracy, balanced accuracy, precision, recall, F1 and AUROC; ``None`` if undefined."""
         import numpy as np
 
         once = np.ones((1, self.groups))
@@ -107,7 +107,7 @@ class Outcomes:
         return {name: _known(value) for name, value in _rates(self._counts[self.parsed].sum(axis=0)).items()}
 
     def resampled(self, resamples: int, seed: int) -> dict[str, Any]:
-        """Each figure in each resample of the groups, as arrays with nan where it does not exist."""
+        """Each figure in each resample of the groups, as arrays with nan where it is undefined."""
         import numpy as np
 
         drawn = [
@@ -135,7 +135,7 @@ def _rates(counts: Any) -> dict[str, Any]:
 
 
 class _Ranking:
-    """Scores in order, for many weighted AUROCs at once (Mann-Whitney, ties count one half)."""
+    """Sorted scores, to compute many weighted AUROCs at once (Mann-Whitney, ties count one half)."""
 
     def __init__(self, scores: Any, positive: Any, groups: Any):
         import numpy as np

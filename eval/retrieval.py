@@ -1,6 +1,6 @@
-"""Retrieval by BM25 (library bm25s): the passages of a corpus whose words are nearest to those of a query.
+"""Retrieval by BM25 (library bm25s): finds the passages of a corpus that best match the words of a query.
 
-With ``judge eval --set corpus=FILE`` a benchmark without documents gets what is found in the user's corpus.
+``judge eval --set corpus=FILE`` gives samples of a benchmark without documents passages of the user's corpus.
 DiaHalu searches Google (section 5.4, appendix A.7), for dialogues of the domains knowledge and reasoning.
 """
 
@@ -16,16 +16,16 @@ from judge.formats.records import read_lines
 from judge.types import Sample
 
 PASSAGE_WORDS = 100
-"""Words of a passage, as Wikipedia is usually cut for retrieval (DPR, arXiv 2004.04906, section 4.1)."""
+"""Words per passage, as Wikipedia is usually split for retrieval (DPR, arXiv 2004.04906, section 4.1)."""
 
 
 def read_corpus(path: Path) -> list[str]:
-    """The passages of a corpus: JSON Lines with a ``text`` and, if it has one, its ``title``.
+    """The passages of a corpus: JSON Lines with ``text`` and optionally ``title``.
 
-    A text is cut into passages of :data:`PASSAGE_WORDS` words; the title stands before each of them.
+    Texts are split into passages of :data:`PASSAGE_WORDS` words, each prefixed with the title.
 
     Raises:
-        InputError: the file cannot be read, or holds no text.
+        InputError: if the file cannot be read, or holds no text.
     """
     found: list[str] = []
     for row in read_lines(path):
@@ -40,10 +40,10 @@ def read_corpus(path: Path) -> list[str]:
 
 
 class Retriever:
-    """Finds passages by BM25, with the library's own tokens, stop words and constants.
+    """Finds passages by BM25, with the library's default tokenizer, stop words and constants.
 
     Args:
-        passages: what is searched.
+        passages: the passages to search.
     """
 
     def __init__(self, passages: Sequence[str]):
@@ -60,7 +60,7 @@ class Retriever:
     def search(self, queries: Sequence[str], count: int) -> list[list[int]]:
         """The positions of the best passages for each query, the best first.
 
-        At most ``count``; fewer, or none, where no more passages share a word with the query.
+        At most ``count``; passages that share no word with the query are left out.
         """
         if not queries:
             return []
@@ -80,10 +80,10 @@ def _tokens(texts: Sequence[str]) -> Any:
 
 
 def searchable(benchmark: Benchmark, samples: Sequence[Sample]) -> list[Sample]:
-    """The samples that the benchmark says what to search for.
+    """The samples for which the benchmark has a search query.
 
     Raises:
-        InputError: there is none.
+        InputError: if there are none.
     """
     query = benchmark.query
     found = [] if query is None else [sample for sample in samples if query(sample).strip()]
@@ -95,12 +95,12 @@ def searchable(benchmark: Benchmark, samples: Sequence[Sample]) -> list[Sample]:
 def retrieve(
     benchmark: Benchmark, samples: Sequence[Sample], corpus: Path, passages: int
 ) -> tuple[Benchmark, list[Sample]]:
-    """A benchmark and searchable samples of it, with the best passages of a corpus as their documents.
+    """The benchmark, renamed, and its samples with the best passages of a corpus as their documents.
 
     A sample for which nothing is found keeps an empty document.
 
     Raises:
-        InputError: the corpus is wrong, or a sample has a document of its own.
+        InputError: if the corpus is wrong, or a sample already has a document.
     """
     query = benchmark.query
     if query is None or any(sample.document_text.strip() for sample in samples):

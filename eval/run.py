@@ -1,4 +1,4 @@
-"""From a judge and the samples of a benchmark to a report."""
+"""Runs a judge on the samples of a benchmark and reports the results."""
 
 import statistics
 import time
@@ -26,7 +26,7 @@ from judge.types import Sample, Verdict
 
 @dataclass(frozen=True, slots=True)
 class _Scorer:
-    """Measures any verdicts on the samples of one benchmark in the same way."""
+    """Scores any verdicts on the samples of one benchmark in the same way."""
 
     benchmark: Benchmark
     samples: Sequence[Sample]
@@ -34,7 +34,7 @@ class _Scorer:
     seed: int
 
     def measured(self, verdicts: Sequence[Verdict], intervals: bool) -> Measured:
-        """``intervals``: of the parts too, which takes most of the time."""
+        """``intervals``: compute them for the tables too, which takes most of the time."""
         tables = self if intervals else replace(self, bootstrap=0)
         return Measured(self.metrics(verdicts), tables.tables(verdicts), self.figures(verdicts))
 
@@ -60,7 +60,7 @@ class _Scorer:
 
 
 def _latency(judge: Checker, samples: Sequence[Sample], seed: int, count: int) -> Latency | None:
-    """Seconds for one sample by itself, over a few that are drawn; nothing else runs meanwhile."""
+    """Seconds per sample, over ``count`` drawn samples that are judged one at a time."""
     if not count:
         return None
     seconds = []
@@ -79,7 +79,7 @@ def _latency(judge: Checker, samples: Sequence[Sample], seed: int, count: int) -
 def _check_baselines(
     baselines: Sequence[Checker], samples: Sequence[Sample]
 ) -> tuple[dict[str, list[Verdict]], dict[str, str]]:
-    """The verdicts of each baseline, and why others could not be fitted."""
+    """The verdicts of each baseline, and for baselines that could not be fitted, the reason."""
     verdicts: dict[str, list[Verdict]] = {}
     left_out: dict[str, str] = {}
     for baseline in track(baselines, "baselines", len(baselines)):
@@ -91,7 +91,7 @@ def _check_baselines(
 
 
 def _trained_on(judge: Checker, name: str, samples: Sequence[Sample]) -> tuple[str, ...]:
-    """What to say of samples about documents that a judge was trained on, said as a warning too."""
+    """The note (also given as a warning) on samples whose documents the judge was trained on, if any."""
     count = count_trained_on(str(judge.describe().get("model", "")), samples)
     if not count:
         return ()
@@ -104,7 +104,7 @@ def _trained_on(judge: Checker, name: str, samples: Sequence[Sample]) -> tuple[s
 
 
 def _ahead(progress: Progress, before: int, total: int) -> Progress:
-    """Progress of one run of several."""
+    """Progress of one of several runs, counted over all of them."""
     return lambda done, _: progress(before + done, total)
 
 
@@ -126,25 +126,25 @@ def evaluate(
     """Judge samples, measure the verdicts, and measure the baselines on the same samples.
 
     Args:
-        judges: what is measured, once for each run; repeated runs differ in their seeds. Mean and spread of
-            all runs are in :attr:`~eval.report.Report.repeats`, and it is the mean that stands next to
-            published figures; all else, intervals among it, is of the first.
+        judges: the judge, once per run; repeated runs differ in their seeds. Mean and spread over all runs
+            are in :attr:`~eval.report.Report.repeats`, and published figures are compared with the mean.
+            Everything else, including the intervals, is taken from the first run.
         benchmark: where the samples come from.
         samples: labelled, already drawn.
-        baselines: baselines for comparison; one that cannot be fitted on these samples is named as such.
-        file: takes verdicts as they are made, and gives back those of an interrupted run. ``report.json`` is
-            the caller's (:func:`eval.report.write_reports`), for one folder may hold several benchmarks.
+        baselines: baselines to compare with; those that cannot be fitted are listed with the reason.
+        file: stores verdicts as they are made, and returns those of an interrupted run. The caller writes
+            ``report.json`` (:func:`eval.report.write_reports`), since a folder may hold several benchmarks.
         bootstrap: resamples for the intervals, 0 for none.
         seed: of the draw and of the resamples.
-        limit: the limit of the draw; only written down.
-        latency: judge this many samples once more, one at a time, and take the seconds.
+        limit: the limit of the draw; only recorded in the report.
+        latency: time this many samples once more, one at a time.
         command: the command line; default: that of this process.
-        machine: what the user calls the hardware.
-        progress: is told how far the judging is.
+        machine: the user's name for the hardware.
+        progress: called with the number of samples judged so far and the total.
 
     Raises:
-        InputError: a sample has no gold label, or there is none.
-        JudgeError: the judge failed.
+        InputError: if a sample has no gold label, or there are no samples.
+        JudgeError: if the judge failed.
     """
     labels = check_labelled(samples)
     scorer = _Scorer(benchmark, samples, bootstrap, seed)
@@ -163,7 +163,7 @@ def evaluate(
     judged = total - resumed
 
     by_baseline, left_out = _check_baselines((*baselines, *benchmark.baselines), samples)
-    # Intervals of all tables take longer than a quick judge does.
+    # Computing the intervals of all tables can take longer than the judging, hence the progress bar.
     numbered = track(enumerate(runs), "intervals of the judge", len(runs))
     measured = [scorer.measured(verdicts, intervals=number == 0) for number, verdicts in numbered]
     of_baselines = {

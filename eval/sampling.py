@@ -1,4 +1,4 @@
-"""A smaller set that looks like the whole one."""
+"""Drawing a smaller set that is representative of the whole."""
 
 import random
 from collections.abc import Sequence
@@ -7,19 +7,19 @@ from judge.errors import InputError
 from judge.types import Sample
 
 SMALL = 5
-"""Strata that would give fewer samples than this on average are drawn at equal steps."""
+"""If strata would give fewer samples than this on average, samples are drawn at equal steps instead."""
 
 
 def take(samples: Sequence[Sample], limit: int | None, seed: int = 0) -> list[Sample]:
-    """Draw ``limit`` samples, each (source, label) in proportion, and return them in their own order.
+    """Draw ``limit`` samples, stratified by (source, label), and return them in their original order.
 
-    Shares are rounded by largest remainder, so that no stratum is off its share by one or more. Small strata
-    would lose the shares of the labels this way: then samples are ordered by label and source, and drawn at
-    equal steps. The same samples, limit and seed always give the same draw. ``None``, or a limit that is not
-    smaller than the set, gives all of it.
+    Shares are rounded by largest remainder, so every stratum is within one sample of its share. With many
+    small strata, that would distort the label shares; samples are then ordered by label and source, and
+    drawn at equal steps. The same samples, limit and seed always give the same draw. ``None``, or a limit
+    that is not smaller than the set, returns all samples.
 
     Raises:
-        InputError: the limit is below 1.
+        InputError: if the limit is below 1.
     """
     if limit is not None and limit < 1:
         raise InputError(f"limit {limit} is too small; take at least 1 sample, or omit it for all")

@@ -1,6 +1,6 @@
 """Tables as values, and how they are shown: on a terminal, as Markdown, and by the template of the HTML page.
 
-Shares are written in percent, differences in points of percent.
+Shares are shown in percent, differences in percentage points.
 """
 
 import re
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 Kind = Literal["judge", "baseline", "published", ""]
 
 MOST_ROWS = 24
-"""Of a longer table a terminal shows the first rows, and of a wider one the last columns."""
+"""Rows that a terminal shows of a longer table; of a table that is too wide it shows the last columns."""
 NAME = 17
-"""Columns of a terminal that the name of a row may take."""
+"""Terminal columns reserved for the name of a row."""
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A share from 0 to 1 with its 95 % interval; of several runs the mean, with their standard deviation.
+    """A share from 0 to 1 with its 95 % interval, or the mean of several runs with their standard deviation.
 
-    ``name`` says whose it is, where the table does not.
+    ``name`` says which judge or baseline it belongs to, if the table does not.
     """
 
     value: float | None
@@ -43,7 +43,7 @@ Cell = str | int | float | Share | None
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row; ``kind`` says who is measured in it, if it is one."""
+    """One row; ``kind`` says what is measured in it, empty for other rows."""
 
     cells: Sequence[Cell]
     kind: Kind = "judge"
@@ -51,7 +51,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One table; ``warnings`` say why rows may not be comparable, ``labels`` how many columns name a row."""
+    """One table. ``warnings`` say why rows may not be comparable; the first ``labels`` columns name a row."""
 
     title: str
     head: Sequence[str]
@@ -62,7 +62,7 @@ class Table:
 
 
 def percent(share: float | None) -> str:
-    """A share in percent, without its sign."""
+    """A share in percent, without the percent sign."""
     return "-" if share is None else f"{100 * share:.1f}"
 
 
@@ -72,7 +72,7 @@ def three_digits(number: float) -> str:
 
 
 def points(difference: float | None, interval: Interval | None = None) -> str:
-    """A difference of shares in points of percent, with its sign and its interval."""
+    """A difference of shares in percentage points, with its sign and its interval."""
     if difference is None:
         return "-"
     bounds = "" if interval is None else f" ({' to '.join(map(points, interval))})"
@@ -92,7 +92,7 @@ def shown(cell: Cell) -> str:
 
 
 def table_lines(table: Table) -> str:
-    """The rows of a table as Markdown: names of judges in bold, those of published ones in italics."""
+    """The rows of a table as Markdown: names of judges in bold, of published judges in italics."""
     style = {"judge": "**", "baseline": "", "published": "*", "": ""}
     rows = []
     for row in table.rows:
@@ -111,7 +111,7 @@ def table_blocks(table: Table) -> Iterator[str]:
 
 
 def print_table(console: "Console", table: Table) -> None:
-    """Print a table on a terminal: intervals in a second line; one that is wide and low, its rows as columns.
+    """Print a table on a terminal, with intervals on a second line; wide tables of few rows are transposed.
 
     What does not fit is left out, and a note says so.
     """
@@ -142,12 +142,12 @@ def print_table(console: "Console", table: Table) -> None:
 
 
 def _parted(name: str) -> str:
-    """A long name of a baseline in two lines, which the terminal would break within a word."""
+    """A long baseline name on two lines, split at its colon; the terminal would split it within a word."""
     return name.replace(":", ":\n", 1) if is_baseline(name) and len(name) > NAME else name
 
 
 def _turned(table: Table) -> Table:
-    """The table with its columns as rows."""
+    """The table transposed."""
     rows = [
         Row([name, *(row.cells[at] for row in table.rows)], "")
         for at, name in enumerate(table.head[1:], start=1)
@@ -156,7 +156,7 @@ def _turned(table: Table) -> Table:
 
 
 def _columns(table: Table) -> list[list[str]]:
-    """Each column as texts, the heading first; those of figures broken into lines."""
+    """Each column as texts, the heading first; in columns of figures, line breaks are added."""
     columns = [[name, *(shown(row.cells[at]) for row in table.rows)] for at, name in enumerate(table.head)]
     for column in columns[table.labels :]:
         column[0] = re.sub(" (?!%)", "\n", column[0])

@@ -1,7 +1,7 @@
-"""The verdicts of a result: written as they are made, taken up again after a kill, never mixed.
+"""The verdicts of a result: written as they are made, resumed after an interruption, never mixed.
 
-``verdicts.jsonl`` holds them; ``run.json`` next to it says what made them: on each benchmark the judge with
-its prompt, and the samples. A folder takes no verdicts of anything else.
+``verdicts.jsonl`` holds them. ``run.json`` next to it records what produced them: for each benchmark the
+judge with its prompt, and the samples. A folder accepts verdicts of that run only.
 """
 
 import json
@@ -19,12 +19,12 @@ VERDICTS = "verdicts.jsonl"
 RUN = "run.json"
 _LONGEST_GROUP = 64
 _EXCERPT = 600
-"""This many characters of a document stand in a row, for people who look through the errors."""
+"""Characters of the document kept in each row, for people who look through the errors."""
 _SHOWN = 5
 
 
 def sample_hash(sample: Sample) -> str:
-    """Hex digest of what makes a sample: id, document, question, answer and gold label."""
+    """Hex digest of what identifies a sample: id, document, question, answer and gold label."""
     document = [sample.document] if isinstance(sample.document, str) else list(sample.document)
     return sha256_text(json.dumps([sample.id, document, sample.question, sample.answer, sample.label]))
 
@@ -40,8 +40,8 @@ def data_hash(samples: Sequence[Sample]) -> str:
 def row_from_verdict(benchmark: str, sample: Sample, verdict: Verdict, run: int = 0) -> dict[str, Any]:
     """One line of ``verdicts.jsonl``.
 
-    ``label`` is the gold one, ``run`` the number of the repetition, from 0. A group named by a whole text is
-    hashed. ``sample`` begins the sample's hash; of the document only the beginning is kept, and its length.
+    ``label`` is the gold label, ``run`` the number of the repetition, from 0. Long group names are hashed.
+    ``sample`` is the start of the sample's hash. Only the start of the document and its length are kept.
     """
     group = sample.group if len(sample.group) <= _LONGEST_GROUP else sha256_text(sample.group)[:16]
     return {
@@ -67,12 +67,11 @@ def verdict_from_row(row: Mapping[str, Any]) -> Verdict:
 
 
 def check_out(out: Path, run: Mapping[str, Any], overwrite: bool = False) -> None:
-    """Make sure that a result of ``run`` can be written into a folder, or gone on with.
-
-    With ``overwrite`` the result that is there is removed.
+    """Check that ``out`` can take a result of ``run``, new or resumed; ``overwrite`` removes an existing one.
 
     Raises:
-        InputError: it holds a finished result, or a result of another run; the message shows the difference.
+        InputError: if ``out`` is not a folder, or holds a finished result or one of another run (the message
+            shows the difference).
     """
     if is_stream(out) or (out.exists() and not out.is_dir()):
         raise InputError("is a file or a stream, expected a folder for --out", file=out)
@@ -95,14 +94,14 @@ def check_out(out: Path, run: Mapping[str, Any], overwrite: bool = False) -> Non
 
 
 class VerdictFile:
-    """Appends to ``out/verdicts.jsonl``, and knows the verdicts that an interrupted run left there.
+    """Appends to ``out/verdicts.jsonl``, and returns the verdicts that an interrupted run left there.
 
     Args:
         out: folder of the result.
-        run: what makes the verdicts, as JSON values; see :func:`eval.judging.describe_run`.
+        run: what produces the verdicts, as JSON values; see :func:`eval.judging.describe_run`.
 
     Raises:
-        InputError: ``out`` holds a finished result, or verdicts of another run.
+        InputError: if ``out`` holds a finished result, or verdicts of another run.
     """
 
     def __init__(self, out: Path, run: Mapping[str, Any]):
@@ -114,10 +113,10 @@ class VerdictFile:
             self._made.setdefault((row["benchmark"], row["run"]), []).append(row)
 
     def made(self, benchmark: str, run: int, samples: Sequence[Sample]) -> list[Verdict]:
-        """The verdicts on the first of these samples that are there already.
+        """The verdicts already in the file, which are on the first of these samples.
 
         Raises:
-            InputError: the file was changed by hand, so that it holds others.
+            InputError: if the file holds verdicts on other samples, for example after a change by hand.
         """
         rows = self._made.get((benchmark, run), [])
         there = [row["sample"] for row in rows]

@@ -1,7 +1,7 @@
 """How far annotators agree with each other and with the labels of the data set, and where they do not.
 
-Kappas are statsmodels' (scikit-learn's Cohen is the same figure and takes thirty times as long, which a
-thousand resamples feel), alpha is krippendorff's. Lynx, Table 2, has labels that are the data set's own.
+Kappas come from statsmodels (scikit-learn's Cohen's kappa is the same but thirty times slower, which matters
+with a thousand resamples), alpha from krippendorff. Lynx, Table 2, compares with the data set's own labels.
 """
 
 from collections import Counter
@@ -22,10 +22,10 @@ OWN = "the data set's labels"
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A figure, its 95 % interval over documents, and how many samples it is over.
+    """A figure, its 95 % interval over documents, and the number of samples it is computed on.
 
-    ``None`` where it does not exist: no sample that two have labelled, or all labels the same, where chance
-    alone explains everything.
+    ``None`` if it is undefined: no sample has two labels, or all labels are the same, so that chance
+    agreement is complete.
     """
 
     value: float | None
@@ -49,14 +49,14 @@ def measure(
     """Agreement over all samples and by source.
 
     Args:
-        annotations: one of each annotator about each sample.
+        annotations: at most one per annotator and sample.
         references: labels to compare with.
-        with_unsure: "unsure" is a third label; else the sample counts as not labelled by that annotator.
+        with_unsure: count "unsure" as a third label; otherwise the annotator has not labelled the sample.
         resamples: for the intervals, over documents; 0 for none.
         seed: of the resamples.
 
     Raises:
-        InputError: there is no annotation, or a package is not installed.
+        InputError: if there are no annotations, or a package is not installed.
     """
     parts: dict[str, list[Annotation]] = {"overall": []}
     for row in annotations:
@@ -65,7 +65,7 @@ def measure(
             parts.setdefault(row.sample.source or "(none)", []).append(row)
     if not parts["overall"]:
         raise InputError("there is no annotation in these files")
-    if len(parts) == 2:  # one source is all there is
+    if len(parts) == 2:  # there is only one source
         parts = {"overall": parts["overall"]}
     try:
         return {
@@ -78,7 +78,7 @@ def measure(
 
 
 def _figures(rows: Sequence[Annotation], references: References, resamples: int, seed: int) -> Any:
-    """Name and :class:`Figure` of everything that is measured."""
+    """Name and :class:`Figure` of every measure."""
     import numpy as np
     from krippendorff import alpha
     from statsmodels.stats.inter_rater import cohens_kappa, fleiss_kappa
@@ -86,7 +86,7 @@ def _figures(rows: Sequence[Annotation], references: References, resamples: int,
     people = sorted({row.annotator for row in rows})
     samples = by_sample(rows)
     groups = np.array([found[0].sample.group for found in samples.values()])
-    said = np.full((len(samples), len(people)), -1)  # samples x annotators: the number of the label
+    said = np.full((len(samples), len(people)), -1)  # (samples, annotators): index of the label, -1 for none
     for place, found in enumerate(samples.values()):
         for row in found:
             said[place, people.index(row.annotator)] = CHOICES.index(row.label)
@@ -97,7 +97,7 @@ def _figures(rows: Sequence[Annotation], references: References, resamples: int,
         chosen, (names, group) = values[rated], np.unique(groups[rated], return_inverse=True)
         if not len(chosen):
             return Figure(None, None, 0)
-        with np.errstate(invalid="ignore"):  # nought by nought, where all labels are the same: no figure
+        with np.errstate(invalid="ignore"):  # 0 / 0 if all labels are the same: no figure
             value = float(formula(chosen))
             draws = drawn_weights(len(names), resamples, seed, len(chosen))
             again = [
@@ -139,7 +139,7 @@ def _figures(rows: Sequence[Annotation], references: References, resamples: int,
 
 
 def disagreements(annotations: Sequence[Annotation], references: References) -> list[dict[str, Any]]:
-    """The samples to look at: annotators differ, most of them first, or all contradict the data set."""
+    """The samples to look at: annotators disagree, most dissenters first, or contradict the data set."""
     found = []
     for name, rows in by_sample(annotations).items():
         own, labels = references.get(name), {row.annotator: row.label for row in rows}
@@ -152,7 +152,7 @@ def disagreements(annotations: Sequence[Annotation], references: References) -> 
 
 
 def agreement_table(report: Mapping[str, Figures]) -> Table:
-    """A row of each figure, a column of each source."""
+    """One row per figure, one column per source."""
     rows = [
         Row((name, *(_shown(part.get(name)) for part in report.values())), "") for name in report["overall"]
     ]

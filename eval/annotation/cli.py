@@ -15,7 +15,7 @@ app = typer.Typer(add_completion=False)
 agreement = typer.Typer(add_completion=False)
 
 MOST = 20
-"""Disagreements that are shown; ``--json`` has all."""
+"""Disagreements shown; ``--json`` has all of them."""
 DATA_DIR = typer.Option(
     envvar="JUDGE_DATA_DIR",
     help="A folder for each benchmark. Default: the Hub (HaluBench and HaluEval alone).",
@@ -90,9 +90,9 @@ def _load(
 
 
 def _draw(samples: list[Sample], per_source: int | None, sources: list[str], seed: int) -> list[Sample]:
-    """Some samples of each source, labels in proportion (Lynx, Table 2: 50 of each of four sets).
+    """Some samples of each source, stratified by label (Lynx, Table 2: 50 of each of four sets).
 
-    They come in a seeded order, sources mixed: whoever stops half-way has seen all of them.
+    They are shuffled with the seed, so that an annotator who stops half-way has seen all sources.
     """
     import random
 

@@ -1,4 +1,4 @@
-"""What a set of annotated dialogues is like: the figures of DiaHalu's Tables 1 and 2, and of its Figure 5."""
+"""Statistics of a set of annotated dialogues: the figures of DiaHalu's Tables 1 and 2, and its Figure 5."""
 
 import re
 from collections import Counter
@@ -17,8 +17,8 @@ Statistics = dict[str, float | int]
 def statistics(dialogues: Sequence[Sample]) -> dict[str, Statistics]:
     """Figures by domain, and ``overall``.
 
-    Rounds are two responses each, responses of both sides are measured in words, and each type's figure is
-    its share of all marked hallucinations (Figure 5).
+    A round is two responses. Lengths are in words and include both speakers. The figure of a type is its
+    share of all marked hallucinations (Figure 5).
     """
     parts: dict[str, list[Sample]] = {name: [] for name in dict.fromkeys(DOMAINS.values())}
     for dialogue in dialogues:
@@ -47,7 +47,7 @@ def _row(dialogues: Sequence[Sample]) -> Statistics:
 
 
 def statistics_table(found: Mapping[str, Statistics]) -> Table:
-    """A row of each figure, a column of each domain."""
+    """One row per figure, one column per domain."""
     rows = [
         Row((figure, *(f"{part[figure]:.4g}" for part in found.values())), "") for figure in found["overall"]
     ]

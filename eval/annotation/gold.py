@@ -1,4 +1,4 @@
-"""From annotations to labelled data: the majority's labels, as samples or in DiaHalu's released form."""
+"""From annotations to labelled data: the majority's labels, as samples or in DiaHalu's released format."""
 
 import json
 import re
@@ -14,16 +14,16 @@ from judge.errors import InputError, unknown
 from judge.types import Label, Sample
 
 DOMAINS = {domain: name for name, domain in reversed(diahalu.DOMAINS.items())}
-"""A dialogue's ``meta.domain``, and what DiaHalu's V2 calls it."""
+"""A dialogue's ``meta.domain`` to its name in DiaHalu V2."""
 Decided = tuple[Sample, Sequence[Annotation]]
-"""A sample with the label of most annotators, and what they said."""
+"""A sample with the majority's label, and its annotations."""
 
 
 def decide(samples: Sequence[Sample], annotations: Sequence[Annotation]) -> list[Decided]:
-    """The samples that more annotators gave one label than the other; "unsure" counts for neither.
+    """The samples with a majority for one label; "unsure" counts for neither, ties are left out.
 
     Raises:
-        InputError: an annotation is about none of the samples, or about other texts.
+        InputError: if an annotated sample is not among the samples, or has other texts.
     """
     known = {sample.id: sample for sample in samples}
     decided: list[Decided] = []
@@ -38,7 +38,7 @@ def decide(samples: Sequence[Sample], annotations: Sequence[Annotation]) -> list
 
 
 def labelled(decided: Sequence[Decided]) -> Iterator[Sample]:
-    """The samples; ``meta`` has the annotators' labels, and the marks of those who said what most did."""
+    """The samples; ``meta`` has all annotators' labels, and the marks of those who share the majority's."""
     for sample, rows in decided:
         said = {row.annotator: row.label for row in rows}
         agreeing = [row for row in rows if row.label == sample.label]
@@ -51,11 +51,11 @@ def labelled(decided: Sequence[Decided]) -> Iterator[Sample]:
 def diahalu_rows(decided: Sequence[Decided]) -> Iterator[dict[str, Any]]:
     """Dialogues as rows of ``DiaHalu_Bench.jsonl`` (DiaHalu, appendix A.2), which ``diahalu_v2`` reads.
 
-    The marks of those who said FAIL become turns and types; kept is what at least half of them marked, or
-    else what most of them did.
+    The marks of those who said FAIL become turns and types. Kept are those that at least half of them made,
+    or if there are none, those that most of them made.
 
     Raises:
-        InputError: a sample is not a dialogue of ``judge data dialogues``, or a FAIL has no typed mark.
+        InputError: if a sample is not a dialogue of ``judge data dialogues``, or a FAIL has no typed mark.
     """
     for number, (sample, rows) in enumerate(decided, start=1):
         domain = sample.meta.get("domain")
@@ -76,7 +76,7 @@ def diahalu_rows(decided: Sequence[Decided]) -> Iterator[dict[str, Any]]:
 
 
 def _marked(sample: Sample, rows: Sequence[Annotation]) -> Mapping[tuple[int, str], str]:
-    """Turn and type of each hallucination, with an explanation: a note, or else the marked words."""
+    """Turn and type of each hallucination, with an explanation: the note, or without one the marked words."""
     votes: Counter[tuple[int, str]] = Counter()
     why: dict[tuple[int, str], str] = {}
     failing = [row for row in rows if row.label == "FAIL"]
@@ -95,7 +95,7 @@ def _marked(sample: Sample, rows: Sequence[Annotation]) -> Mapping[tuple[int, st
 
 
 def _turn_of(sample: Sample, place: int) -> int:
-    """The number of the turn ("B3: ...") in which a character of a dialogue stands."""
+    """The number of the turn ("B3: ...") that contains the character at ``place``."""
     turns = re.findall(r"^[AB](\d+):", sample.answer[: place + 1] + ":", re.MULTILINE)
     if not turns:
         raise InputError(f"{sample.id!r} is not a dialogue of turns 'A1: ...', 'B1: ...'", field="answer")

@@ -1,7 +1,7 @@
-"""Files of Label Studio: the tasks and the labelling config that it is given, the export that it gives.
+"""Files of Label Studio: writes tasks and the labelling config, reads exports.
 
-Texts of samples are values in the tasks' JSON alone; the config refers to them by name, and Label Studio's
-``Text`` shows them as text. Gold labels are in neither.
+Texts of samples are only in the tasks, as JSON values; the config refers to them by name, and Label Studio's
+``Text`` shows them as plain text. Gold labels are in neither.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,7 +22,7 @@ CHOICES: tuple[Choice, ...] = ("PASS", "FAIL", "UNSURE")
 
 
 class Shown(BaseModel):
-    """A sample in a task; ``group`` is a hash of its document: intervals are over these."""
+    """A sample in a task; ``group`` is a hash of its group or document, the unit of resampling."""
 
     id: str
     source: str
@@ -34,7 +34,7 @@ class Shown(BaseModel):
 
     @classmethod
     def of(cls, sample: Sample, reasoning: str = "") -> "Shown":
-        """A sample, and what a judge said of it."""
+        """From a sample and a judge's reasoning about it."""
         return cls(
             id=sample.id,
             source=sample.source,
@@ -47,20 +47,20 @@ class Shown(BaseModel):
 
 
 def make_tasks(samples: Iterable[Sample], reasonings: Mapping[str, str]) -> list[dict[str, Any]]:
-    """The samples as tasks; ``reasonings`` holds what a judge said of them, by id."""
+    """The samples as tasks; ``reasonings`` holds a judge's reasonings by sample id."""
     return [{"data": Shown.of(sample, reasonings.get(sample.id, "")).model_dump()} for sample in samples]
 
 
 def labelling_config(types: Sequence[str], question: bool, reasoning: bool) -> str:
-    """The labelling config: texts to read and to mark in, PASS, FAIL or unsure, a note.
+    """The labelling config: texts to read and to mark, a choice of PASS, FAIL or unsure, and a note.
 
     Args:
-        types: what a mark in the answer may be; "unsupported" without.
+        types: the types of marks in the answer; if empty, "unsupported".
         question: whether to show a question.
         reasoning: whether to show a judge's reasoning.
 
     Raises:
-        InputError: a type holds characters that no label may have.
+        InputError: if a type holds unprintable characters.
     """
     for name in types:
         if not name.isprintable():
@@ -91,7 +91,7 @@ def labelling_config(types: Sequence[str], question: bool, reasoning: bool) -> s
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Marked words, with their place in code points and their type."""
+    """Marked words, with their position in code points and their type."""
 
     start: int
     end: int
@@ -101,7 +101,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """What an annotator said of a sample, and marked in its answer and its document."""
+    """An annotator's label and note on a sample, and the marks in its answer and document."""
 
     sample: Shown
     annotator: str
@@ -136,13 +136,13 @@ class _Task(BaseModel):
 
 
 def read_exports(paths: Sequence[Path]) -> list[Annotation]:
-    """What every annotator said of every sample, the last annotation of each; what was skipped is left out.
+    """The last annotation of every annotator on every sample; skipped tasks are left out.
 
-    Annotators are known by their email or, where the export has none, by their number; in several exports
-    after the file's name, since each may come from a Label Studio of its own.
+    Annotators are identified by email or, if the export has none, by number. With several exports, the file
+    name precedes the number, since each may come from a different Label Studio.
 
     Raises:
-        InputError: a file is not an export of such tasks, or two tasks with one id have different texts.
+        InputError: if a file is not an export of such tasks, or two tasks with one id have different texts.
     """
     found: dict[tuple[str, str], Annotation] = {}
     samples: dict[str, Shown] = {}

@@ -1,5 +1,5 @@
-"""Methods from the literature that judge with a general model, through the interface of every judge.
+"""Methods from the literature that judge with a general model, behind the interface of all judges.
 
-``selfcheck:MODEL`` and its like (:mod:`eval.baselines.selfcheck`, :mod:`eval.baselines.by_encoder`) sample
-answers and look whether they agree; ``ragas:MODEL`` counts supported claims.
+``selfcheck:MODEL`` and its variants (:mod:`eval.baselines.selfcheck`, :mod:`eval.baselines.by_encoder`)
+sample answers and check whether they agree; ``ragas:MODEL`` counts supported claims.
 """

@@ -1,4 +1,4 @@
-"""What the baselines share: a published method on top of a model, which it asks in prompts of its own."""
+"""The base of the baselines: a published method on top of a model, with its own prompts."""
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
@@ -30,12 +30,12 @@ class Baseline(Checker):
 
     @property
     def supports(self) -> Judge:
-        """The model, asked whether a text supports a statement."""
+        """The model with the prompt that asks whether a text supports a statement."""
         return replace(self.judge, prompt=SupportPrompt())
 
     @abstractmethod
     def settings(self) -> dict[str, Any]:
-        """What decides the verdicts besides model and prompts."""
+        """What affects the verdicts besides model and prompts."""
 
     def describe(self) -> dict[str, Any]:
         """The model, the prompts and the method."""

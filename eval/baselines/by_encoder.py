@@ -1,6 +1,6 @@
-"""SelfCheckGPT's ways with an encoder: BERTScore, and a model for inference.
+"""The variants of SelfCheckGPT with an encoder: BERTScore and natural language inference.
 
-- ``selfcheck-bertscore:`` how near a sentence lies to the nearest one of each sampled text (section 5.1);
+- ``selfcheck-bertscore:`` similarity of a sentence to the nearest one of each sampled text (section 5.1);
 - ``selfcheck-nli:`` whether the text contradicts it (section 5.4).
 """
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     import torch
 
 UNRELATED = 200
-"""Pairs of unrelated sentences that say which BERTScore means nothing."""
+"""Pairs of unrelated sentences from which the zero of BERTScore is estimated."""
 
 
 def f1(one: "torch.Tensor", other: "torch.Tensor") -> float:
-    """BERTScore (arXiv 1904.09675, section 3) of two texts by their token vectors, all of one weight."""
+    """BERTScore (arXiv 1904.09675, section 3) of two texts from their token vectors, weighted equally."""
     if not len(one) or not len(other):
         return 0.0
     near = one @ other.T
@@ -38,22 +38,22 @@ def f1(one: "torch.Tensor", other: "torch.Tensor") -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class SelfCheckBERTScore(Consistency):
-    """By BERTScore: does a sampled text hold a sentence like this one?
+    """By BERTScore: does a sampled text contain a sentence like this one?
 
-    Scores are rescaled so that 0 is the mean of unrelated sentences (BERTScore, section 5), here those of the
-    bundled probes, since published baselines are of other encoders. Vectors are those of the last layer.
+    Scores are rescaled so that 0 is the mean of unrelated sentences (BERTScore, section 5). These come from
+    the bundled probes, since published baselines are for other encoders. Vectors are from the last layer.
     """
 
     method = "selfcheck-bertscore"
     encoder: TextEncoder
 
     def settings(self) -> dict[str, Any]:
-        """The sampling, and what compares."""
+        """The sampling, and the encoder."""
         return {**super().settings(), "encoder": self.encoder.model, "baseline": round(self.baseline, 4)}
 
     @cached_property
     def baseline(self) -> float:
-        """The mean score of sentences that have nothing to do with each other."""
+        """The mean score of unrelated sentences."""
         from eval.benchmarks.probes.benchmark import read
 
         documents = dict.fromkeys(sample.document_text for sample in read(None))
@@ -78,13 +78,13 @@ class SelfCheckBERTScore(Consistency):
 
 @dataclass(frozen=True, kw_only=True)
 class SelfCheckInference(SelfCheck):
-    """By an encoder for inference: does a sampled text contradict a sentence? Neutral is left out."""
+    """By an NLI encoder: does a sampled text contradict a sentence? The class neutral is ignored."""
 
     method = "selfcheck-nli"
     encoder: Checker
 
     def settings(self) -> dict[str, Any]:
-        """The sampling, and what compares."""
+        """The sampling, and the encoder."""
         return {**super().settings(), "encoder": self.encoder.name}
 
     @property
@@ -95,7 +95,7 @@ class SelfCheckInference(SelfCheck):
 
 @dataclass(frozen=True, slots=True)
 class _Contradiction(Head):
-    """Contradiction against entailment, whatever other classes there are."""
+    """Probability of contradiction against entailment; other classes are ignored."""
 
     def p_fail(self, logits: "np.ndarray[Any, Any]") -> "np.ndarray[Any, Any]":
         contradiction, entailment = self.fail
@@ -103,10 +103,10 @@ class _Contradiction(Head):
 
 
 def load_inference(model: str) -> Checker:
-    """A classifier of the Hub or a folder that tells contradiction from entailment.
+    """An NLI classifier, from the Hub or a folder, that scores contradiction against entailment.
 
     Raises:
-        InputError: it has no such classes.
+        InputError: if it does not have these two classes.
     """
     from judge.encoder.checker import EncoderJudge
     from judge.encoder.network import EncoderNetwork

@@ -1,8 +1,6 @@
-"""What the baselines ask a model: to answer, to say something again, to name claims, and whether a text
-supports a statement.
+"""What the baselines ask a model: to answer, rephrase or list claims, or whether a text supports a claim.
 
-In the project's own words, on the contract of :mod:`judge.prompting.prompts`: its tags, its guarding, its
-label words.
+In the project's own words, with the tags, guarding and label words of :mod:`judge.prompting.prompts`.
 """
 
 import re
@@ -71,14 +69,14 @@ def _turn(rules: str, parts: Mapping[str, str]) -> list[Message]:
 
 
 def ask_answer(sample: Sample, document: str) -> list[Message]:
-    """Asks for an answer of the model's own, from the document where there is one."""
+    """Asks for the model's own answer, from the document if there is one."""
     source = GROUNDED if document.strip() else UNGROUNDED
     rules = f"{ANSWER[sample.language][sample.task]} {source[sample.language]}"
     return _turn(rules, {"document": document, "question": sample.question})
 
 
 def ask_rephrasing(sample: Sample) -> list[Message]:
-    """Asks for the answer in other words, where there is neither a document nor a question to answer."""
+    """Asks for the answer in other words, for samples with neither a document nor a question."""
     return _turn(REPHRASE[sample.language], {"answer": sample.answer})
 
 
@@ -102,6 +100,6 @@ class SupportPrompt:
 
 
 def lines(text: str) -> list[str]:
-    """The lines of a list, without bullets or numbers, each once."""
+    """The lines of a list, without bullets, numbers and duplicates."""
     found = (_BULLET.sub("", line).strip() for line in text.splitlines())
     return list(dict.fromkeys(line for line in found if line))

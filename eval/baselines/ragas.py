@@ -1,9 +1,9 @@
 """Faithfulness (RAGAS, arXiv 2309.15217, section 3): the share of an answer's claims that are supported.
 
-The model takes the answer apart into claims, and is then asked of each whether the document supports it;
-where RAGAS reads a generated verdict, this takes the more probable word, from one prefill. ``p_fail`` is the
-share of unsupported claims. FAIL where less than half are supported, as Lynx measures it (section 4.1). An
-answer that the model finds no claim in stays without a verdict.
+The model splits the answer into claims, and is then asked for each whether the document supports it. RAGAS
+reads a generated verdict; here the more probable label word counts, from one prefill. ``p_fail`` is the share
+of unsupported claims. The label is FAIL if less than half are supported, as in Lynx (section 4.1). An answer
+in which the model finds no claims gets no verdict.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,15 +24,15 @@ class Ragas(Baseline):
     """Faithfulness as a judge.
 
     Args:
-        max_new_tokens: limit of the list of claims, which is generated greedily; at most half of what the
-            model reads at once. Of a list that is cut off the last line does not count.
+        max_new_tokens: limit of the list of claims, which is generated greedily; at most half of the
+            model's context length. If the list is cut off, its last line is dropped.
     """
 
     method = "ragas"
     max_new_tokens: int = 1024
 
     def settings(self) -> dict[str, Any]:
-        """The rule, and the limit of a list of claims."""
+        """The threshold, and the limit of a list of claims."""
         return {"threshold": THRESHOLD, "max_new_tokens": self._limit}
 
     @property
@@ -40,7 +40,7 @@ class Ragas(Baseline):
         return min(self.max_new_tokens, self.judge.backend.context_length // 2)
 
     def check_chunk(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
-        """Take the answers apart, and check the claims of all of them together."""
+        """Split the answers into claims, and check the claims of all answers together."""
         backend = self.judge.backend
         limit = backend.context_length - self._limit
         asked = [ask_claims(sample) for sample in samples]
@@ -74,7 +74,7 @@ def _claims(reply: Generation) -> list[str]:
 def _verdict(
     tokens: int, reply: Generation | None, claims: Sequence[str], verdicts: Sequence[Verdict]
 ) -> Verdict:
-    """The verdict on one answer, from the reply that took it apart and the verdicts on its claims."""
+    """The verdict on one answer, from the reply with its claims and the verdicts on them."""
     if reply is None:
         return Verdict(None, error="too long to take apart")
     usage = Usage(tokens + sum(verdict.usage.prompt_tokens for verdict in verdicts), reply.completion_tokens)

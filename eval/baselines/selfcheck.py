@@ -1,15 +1,15 @@
-"""Consistency (SelfCheckGPT, arXiv 2303.08896): what a model knows, it says again.
+"""Consistency (SelfCheckGPT, arXiv 2303.08896): a model repeats what it knows.
 
-Answers to the same question, from the same document, are sampled from the model. Where there is neither, as
-in DiaHalu, the judged text itself is said again in other words (DiaHalu, section 5.1). Each sentence of the
-judged answer is then compared with each sampled text, in one of two ways here, or by an encoder
+Answers to the same question, from the same document, are sampled from the model. Without either, as in
+DiaHalu, the judged text itself is rephrased instead (DiaHalu, section 5.1). Each sentence of the judged
+answer is then compared with each sampled text, in one of two ways here, or with an encoder
 (:mod:`eval.baselines.by_encoder`):
 
 - ``selfcheck:`` by prompt (section 5.5): the model is asked whether the text supports the sentence;
-- ``selfcheck-ngram:`` by n-gram (section 5.3): how surprising the sentence's words are after the texts.
+- ``selfcheck-ngram:`` by n-gram (section 5.3): how surprising the sentence's words are given the texts.
 
-Where the paper reads a yes or no, the first takes the probability, from one prefill. ``p_fail`` is the mean
-over sentences, and over texts; FAIL from one half.
+For the first, the paper reads a yes or no; here its probability is taken, from one prefill. ``p_fail`` is the
+mean over sentences and texts; the label is FAIL from 0.5 on.
 """
 
 import math
@@ -32,7 +32,7 @@ from judge.types import Label, Message, Sample, Usage, Verdict
 
 NOTHING = "no answer was sampled to compare with"
 LIMIT_STEP = 128
-"""The limit of what is said again is a multiple of this many tokens."""
+"""Token limits of rephrasings are rounded up to a multiple of this, unless ``max_new_tokens`` is larger."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,10 +40,10 @@ class Consistency(Baseline):
     """Consistency as a judge.
 
     Args:
-        answers: how many texts are sampled for each sample.
-        temperature: of the sampling, as are ``top_p``, ``top_k`` and ``seed``. What is said again has
-            different temperatures, as many as there are texts, evenly up to this one (DiaHalu, section 5.1).
-        max_new_tokens: limit of a sampled answer; what is said again may be a quarter longer than before.
+        answers: number of texts sampled per sample.
+        temperature: of the sampling, like ``top_p``, ``top_k`` and ``seed``. Rephrasings each have a
+            different temperature, in equal steps up to this one (DiaHalu, section 5.1).
+        max_new_tokens: limit of a sampled answer; rephrasings may be a quarter longer than the original.
     """
 
     answers: int = 5
@@ -62,13 +62,13 @@ class Consistency(Baseline):
     def compare(
         self, samples: Sequence[Sample], texts: Sequence[Sequence[str]]
     ) -> Iterator[tuple[float | None, int]]:
-        """How badly each answer agrees with its texts, from 0 to 1, and the tokens read to know it.
+        """How much each answer disagrees with its texts, from 0 to 1, and the tokens read for that.
 
-        ``None`` where nothing can be compared; ``texts`` are never blank.
+        ``None`` if nothing can be compared; ``texts`` are never blank.
         """
 
     def check_chunk(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
-        """Sample texts, and compare the judged answers with them, all together."""
+        """Sample texts, and compare the judged answers with them."""
         asked = [self._ask(sample) for sample in samples]
         sampled = self._sample(asked)
         texts = [[reply.text for reply in found if reply.text.strip()] for found in sampled]
@@ -93,14 +93,14 @@ class Consistency(Baseline):
         return Decoding(self.max_new_tokens, self.temperature, self.seed, top_p=self.top_p, top_k=self.top_k)
 
     def _temperatures(self, again: bool) -> list[tuple[float, int]]:
-        """Temperatures of the sampled texts, and how many texts each is of."""
+        """Temperatures of the sampled texts, and the number of texts at each."""
         if not again:
             return [(self.temperature, self.answers)]
         steps = range(1, self.answers + 1)
         return [(round(self.temperature * step / self.answers, 4), 1) for step in steps]
 
     def _sample(self, asked: "Sequence[_Request | None]") -> list[list[Generation]]:
-        """The sampled texts of each request; those of one limit and one temperature are sampled together."""
+        """The sampled texts of each request; those with the same limit and temperature are batched."""
         found: list[list[Generation]] = [[] for _ in asked]
         alike: dict[tuple[int, bool], list[tuple[int, _Request]]] = {}
         for place, request in enumerate(asked):
@@ -109,7 +109,7 @@ class Consistency(Baseline):
         for (limit, again), requests in sorted(alike.items()):
             for number, (temperature, count) in enumerate(self._temperatures(again)):
                 prompts = [request.messages for _, request in requests for _ in range(count)]
-                seed = self.seed + 1000 * number  # runs count theirs up by one
+                seed = self.seed + 1000 * number  # repeated runs count the seed up by one
                 decoding = replace(self._decoding(), max_new_tokens=limit, temperature=temperature, seed=seed)
                 replies = iter(self.judge.backend.generate(prompts, decoding))
                 for place, _ in requests:
@@ -117,14 +117,14 @@ class Consistency(Baseline):
         return found
 
     def _ask(self, sample: Sample) -> "_Request | None":
-        """The request for a text, its document made to fit; ``None`` where it cannot."""
+        """The request for a text, with its document shortened to fit; ``None`` if it cannot fit."""
         backend = self.judge.backend
         again = not sample.question.strip() and not sample.document_text.strip()
         limit = self.max_new_tokens
         if again:
             bare = backend.count_tokens([{"role": "user", "content": sample.answer}])
-            # Few different limits: a small model seldom ends by itself, and one long answer must not be the
-            # limit of all, nor each answer a batch of its own.
+            # Rounded to few different limits: small models often generate up to the limit, so one long answer
+            # should not set the limit of all, and each answer should not be its own batch.
             limit = max(limit, -(-bare * 5 // (4 * LIMIT_STEP)) * LIMIT_STEP)
         try:
             messages, _ = fit(
@@ -140,7 +140,7 @@ class Consistency(Baseline):
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """What is asked for a text, the limit of the reply, and whether something is to be said again."""
+    """The prompt for a text, the token limit of the reply, and whether it is a rephrasing."""
 
     messages: Sequence[Message]
     limit: int
@@ -155,7 +155,7 @@ class SelfCheck(Consistency):
 
     @property
     def comparing(self) -> Checker:
-        """What says whether a text supports a sentence."""
+        """The judge of whether a text supports a sentence."""
         return self.supports
 
     def compare(
@@ -180,9 +180,9 @@ class SelfCheck(Consistency):
 
 @dataclass(frozen=True, kw_only=True)
 class SelfCheckNgram(Consistency):
-    """By n-gram, of one word as in the paper's best: how surprising a sentence's words are.
+    """By unigram, the paper's best n-gram: how surprising a sentence's words are.
 
-    The mean over its words, under counts over answer and sampled texts.
+    The mean over its words, by their counts in the answer and the sampled texts.
     """
 
     method = "selfcheck-ngram"
@@ -190,15 +190,15 @@ class SelfCheckNgram(Consistency):
     def compare(
         self, samples: Sequence[Sample], texts: Sequence[Sequence[str]]
     ) -> Iterator[tuple[float | None, int]]:
-        """The mean over sentences; the model reads nothing more."""
+        """The mean over sentences; the model reads no further tokens."""
         for sample, found in zip(samples, texts, strict=True):
             yield self._surprise(sample, found), 0
 
     def _surprise(self, sample: Sample, texts: Sequence[str]) -> float | None:
-        """Counts smoothed by one give each word its surprise, ``-log(count + 1)`` up to a constant.
+        """The surprise of a word is ``-log(count + 1)`` up to a constant (counts smoothed by one).
 
-        The paper ranks by that. Here 0 is the surprise of a word that every text has as often as the answer
-        itself, and 1 that of one that no text has, so that answers of any length can be compared.
+        The paper ranks by that. Here it is scaled so that 0 means that every text has the word as often as
+        the answer, and 1 that no text has it; this makes answers of any length comparable.
         """
         own = Counter(units(sample.answer, sample.language))
         said = Counter(word for text in texts for word in units(text, sample.language))
@@ -219,4 +219,4 @@ class SelfCheckNgram(Consistency):
 
 
 METHODS: Mapping[str, type[Consistency]] = {found.method: found for found in (SelfCheck, SelfCheckNgram)}
-"""The two ways by name."""
+"""The two methods by name."""

@@ -1,6 +1,6 @@
-"""The benchmarks: each file here reads one, in the form in which its authors released it.
+"""The benchmarks: each module reads one, in the format in which its authors released it.
 
-:mod:`eval.benchmarks.base` says what a benchmark is.
+:mod:`eval.benchmarks.base` defines what a benchmark is.
 """
 
 from importlib import import_module
@@ -41,15 +41,15 @@ BENCHMARKS = {
     "injection": "injection:INJECTION",
     "probes": "probes:PROBES",
 }
-"""Name of a benchmark to where it is defined, as ``module:constant`` of this package."""
+"""Benchmark name to its definition, as ``module:constant`` in this package."""
 
 WHOLE = (
     "halubench_held_out", "halueval", "halueval_general", "ragtruth", "bianbench_en", "bianbench_zh",
     "bianbench_cf", "fib_held_out", "conflictqa", "diahalu", "onioneval",
 )  # fmt: skip
-"""What ``all`` stands for: every benchmark, and no part of one a second time, as far as it is available. Of
-sets that recipes train on too, the part that is held out, so that ``all`` fits every judge. The bundled
-``probes`` are left out: their data is always there, and ``all`` has to tell of a wrong data folder."""
+"""What ``all`` stands for: every benchmark whose files are found, without parts and variants of another. For
+sets that recipes also train on, it takes the held-out part, so that ``all`` suits every judge. The bundled
+``probes`` are left out: since their data is always there, they would hide a wrong data folder."""
 
 
 def check_name(name: str) -> None:
@@ -59,7 +59,7 @@ def check_name(name: str) -> None:
 
 
 def get_benchmark(name: str) -> "Benchmark":
-    """The benchmark of a name in :data:`BENCHMARKS`; raises ``InputError`` for another one."""
+    """The benchmark with a name from :data:`BENCHMARKS`; raises ``InputError`` for any other name."""
     check_name(name)
     module, constant = BENCHMARKS[name].split(":")
     benchmark: Benchmark = getattr(import_module(f"{__name__}.{module}"), constant)

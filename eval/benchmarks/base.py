@@ -1,9 +1,9 @@
-"""What a benchmark is: labelled samples, how it puts them to a judge, its tables and figures of its own.
+"""What a benchmark is: labelled samples, how a judge is asked about them, its tables and its own measures.
 
-A runner needs no more than this::
+A runner needs only this::
 
     samples = benchmark.draw(benchmark.load(data_dir), limit, seed)
-    asked = benchmark.judge(judge)                    # the benchmark's own prompt, where it has one
+    asked = benchmark.judge(judge)                    # the benchmark's own prompt, if it has one
     verdicts = list(asked.iter_check(samples))
     for table, rows in benchmark.tables(samples).items():
         for row, positions in rows.items(): ...       # score these samples by themselves
@@ -26,7 +26,7 @@ from judge.prompting.prompts import BuiltinPrompt
 from judge.types import Sample, Verdict
 
 Figures = dict[str, dict[str, dict[str, float | int | None]]]
-"""Table to row to column to a figure: a share from 0 to 1 or a count; ``None`` where it does not exist."""
+"""Table to row to column to figure: a share from 0 to 1 or a count; ``None`` if it is undefined."""
 
 
 def by_source(sample: Sample) -> Mapping[str, Sequence[str]]:
@@ -35,14 +35,14 @@ def by_source(sample: Sample) -> Mapping[str, Sequence[str]]:
 
 
 def accuracy(judged: Sequence[tuple[Sample, Verdict]]) -> float | None:
-    """Share of right verdicts; one that could not be parsed is wrong. ``None`` where nothing was judged."""
+    """Share of correct verdicts; unparsed ones count as wrong. ``None`` if nothing was judged."""
     if not judged:
         return None
     return sum(verdict.label is sample.label for sample, verdict in judged) / len(judged)
 
 
 def _uncalibrated(judge: Judge, benchmark: str) -> Judge:
-    """A judge without what was fitted to the common prompt; a threshold that somebody chose stays."""
+    """The judge without calibrations, which were fitted to the common prompt; a user's threshold stays."""
     found = judge.calibration()
     if found is None:
         return judge
@@ -62,19 +62,19 @@ class Benchmark:
     """One benchmark.
 
     Args:
-        name: what the command line calls it.
-        title: what people call it, and where it is described.
+        name: its name on the command line.
+        title: its usual name, and where it is described.
         read: yields its labelled samples, from the folder that holds one folder per data set with the
             original files, or from the Hub if that is ``None``.
-        rows: the tables in which a sample is counted, each with the rows it is counted in; a sample may
-            stand in several rows of a table, or in none.
-        figures: measures of its own, from samples and their verdicts in the same order; none by default.
-        ask: how it puts its samples to a language model, where the common prompt would not do.
-        draw: what ``--limit`` draws, from samples, limit and seed.
+        rows: for each table, the rows in which a sample is counted; a sample may count in several rows of a
+            table, or in none.
+        figures: its own measures, from samples and their verdicts in the same order; none by default.
+        ask: adapts a language-model judge where the common prompt does not fit, for example with another one.
+        draw: draws the samples for ``--limit``, from samples, limit and seed.
         baselines: baselines besides the common ones.
-        query: what to search a corpus for (a setting), empty where a search makes no sense; ``None`` for a
-            benchmark whose samples have documents.
-        of: the benchmark that this is a part of, whose published figures stand next to it with a warning.
+        query: the search query for a sample (with ``--set corpus``), empty if a search makes no sense;
+            ``None`` for a benchmark whose samples have documents.
+        of: the benchmark that this is a part or variant of; its published figures are shown with a warning.
         notes: where this differs from the published protocol, one sentence each.
     """
 
@@ -98,8 +98,8 @@ class Benchmark:
                 environment variable ``JUDGE_DATA_DIR``; without that, the files come from the Hub.
 
         Raises:
-            MissingFiles: the files are not there.
-            InputError: a row is wrong (with file and line), or there is none.
+            MissingFiles: if the files are not there.
+            InputError: if a row is wrong (with file and line), an id occurs twice, or there are no samples.
         """
         samples = list(self.read(resolve_data_dir(data_dir)))
         if not samples:
@@ -112,7 +112,7 @@ class Benchmark:
         return samples
 
     def judge(self, judge: Checker) -> Checker:
-        """The judge as this benchmark asks it; one with a prompt from a template keeps that."""
+        """The judge adapted to this benchmark, usually with its prompt; a prompt from a template is kept."""
         if isinstance(judge, Replay):
             return judge.on(self.name)
         if self.ask is None:
@@ -128,7 +128,7 @@ class Benchmark:
         return self.ask(_uncalibrated(judge, self.name))
 
     def tables(self, samples: Sequence[Sample]) -> dict[str, dict[str, list[int]]]:
-        """Table to row to the positions of the row's samples, in the order in which rows first occur."""
+        """Table to row to the positions of the row's samples; rows in order of first occurrence."""
         found: dict[str, dict[str, list[int]]] = {}
         for position, sample in enumerate(samples):
             for table, names in self.rows(sample).items():

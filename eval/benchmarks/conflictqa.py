@@ -1,7 +1,7 @@
-"""ConflictQA (arXiv 2305.13300): does a judge follow the document, or what it believes itself?
+"""ConflictQA (arXiv 2305.13300): does a judge follow the document, or its own knowledge?
 
-Both sides of every question: evidence for the answer that language models give from memory, and evidence for
-the contrary. Each is paired with both answers; see :mod:`judge.formats.conflictqa`.
+Every question has two documents: evidence for the answer that language models give from memory, and evidence
+for the opposite answer. Each is paired with both answers; see :mod:`judge.formats.conflictqa`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ from judge.types import Sample, Verdict
 
 
 def read(data_dir: Path | None) -> Iterator[Sample]:
-    """Four samples a row of ``data_dir/conflictqa``; the source names the side that the document is on."""
+    """Four samples per row of ``data_dir/conflictqa``; ``source`` says which side the document is on."""
     folder = need_folder(data_dir, "ConflictQA", "conflictqa", conflictqa.ORIGINAL)
     for side in SIDES:
         for sample in conflictqa.read(folder, side):
@@ -25,7 +25,7 @@ def read(data_dir: Path | None) -> Iterator[Sample]:
 
 
 def figures(samples: Sequence[Sample], verdicts: Sequence[Verdict]) -> Figures:
-    """Accuracy where the document agrees with memory and where it contradicts it, and the first's lead."""
+    """Accuracy on documents that agree with memory and on those that contradict it, and the gap."""
     by_side = {
         side: accuracy(
             [

@@ -1,9 +1,9 @@
 """DiaHalu (arXiv 2403.00896): is there a hallucination anywhere in a dialogue of two language models?
 
-The whole dialogue is what is judged, without a document; FAIL is the paper's "Halu". Labels, turns and types
-are those of its annotators. Reason mode is the paper's chain of thought, with steps for each domain. For
-retrieval, ``--set corpus=FILE`` searches a corpus for dialogues about knowledge and reasoning; or a file of
-the user's own says what was found about which dialogue, and only those are judged.
+The whole dialogue is judged, without a document; FAIL is the paper's "Halu". Labels, turns and types are
+those of its annotators. Reason mode is the paper's chain of thought, with steps for each domain. For
+retrieval, ``--set corpus=FILE`` searches a corpus for dialogues about knowledge and reasoning. Alternatively
+a file of the user gives evidence for some dialogues (``diahalu_evidence``), and only those are judged.
 """
 
 import json
@@ -26,7 +26,7 @@ ORIGINAL = "github.com/ECNU-ICALK/DiaHalu"
 V1 = ("DiaHalu_V1.xlsx",)
 V2 = ("DiaHalu_Bench.jsonl", "DiaHalu_V2.xlsx")
 EVIDENCE = "evidence.jsonl"
-# The releases name columns and domains each in their own way.
+# The releases differ in the names of columns and domains.
 COLUMNS = {"text": "Dialogue", "label": "Label", "index": "Hallucination Type", "domain": "Domain"}
 DOMAINS = {
     "World Knowledge": "knowledge",
@@ -44,14 +44,14 @@ PROMPT = DiaHaluPrompt()
 
 
 def read(names: Sequence[str], data_dir: Path | None) -> Iterator[Sample]:
-    """The dialogues of the first of these files in ``data_dir/diahalu``."""
+    """The dialogues of the first of these files that is found in ``data_dir/diahalu``."""
     return read_dialogues(
         find_file(need_folder(data_dir, "DiaHalu", "diahalu", ORIGINAL), "diahalu", names, ORIGINAL)
     )
 
 
 def read_dialogues(path: Path) -> Iterator[Sample]:
-    """The dialogues of a file in the form of one of the releases."""
+    """The dialogues of a file in the format of one of the releases."""
     sheet = ".xlsx" in path.suffixes
     empty = True
     for line, values in read_rows(path):
@@ -85,7 +85,7 @@ def _sample(row: Record, columns: Mapping[str, str]) -> Sample:
 
 
 def _marked(row: Record, column: str) -> list[dict[str, int | str]]:
-    """The turns with a hallucination, and its type; given as a text like ``[[7, "Incoherence"]]``."""
+    """The turns with a hallucination, and its type; in the file a string like ``[[7, "Incoherence"]]``."""
     try:
         pairs = [(turn, kind) for turn, kind in json.loads(row.text(column))]
     except (ValueError, TypeError):
@@ -97,9 +97,9 @@ def _marked(row: Record, column: str) -> list[dict[str, int | str]]:
 
 
 def read_with_evidence(data_dir: Path | None) -> Iterator[Sample]:
-    """The dialogues of V1 that ``data_dir/diahalu/evidence.jsonl`` has something about, with it as document.
+    """The dialogues of V1 that ``data_dir/diahalu/evidence.jsonl`` has evidence for, with it as the document.
 
-    One object a line: ``{"ID": 7, "evidence": "..."}``, where the evidence is a text or a list of texts.
+    One object per line: ``{"ID": 7, "evidence": "..."}``, where the evidence is a text or a list of texts.
     """
     folder = need_folder(data_dir, "DiaHalu", "diahalu", ORIGINAL)
     path = find_file(folder, "diahalu", [EVIDENCE], "no public place: this one is your own")
@@ -119,7 +119,7 @@ def read_with_evidence(data_dir: Path | None) -> Iterator[Sample]:
 def rows(sample: Sample) -> Mapping[str, Sequence[str]]:
     """By domain (Table 3), by type and by the model that wrote the dialogue.
 
-    The row of a type sets the dialogues with that type against all faithful ones.
+    The row of a type holds the dialogues with that type and all faithful ones.
     """
     marked = dict.fromkeys(str(found["type"]) for found in sample.meta["hallucinations"])
     return {

@@ -16,12 +16,12 @@ from judge.types import Sample
 
 
 def read(data_dir: Path | None) -> Iterator[Sample]:
-    """Two samples a pair of ``data_dir/fib``."""
+    """Two samples per pair of ``data_dir/fib``."""
     return fib.read(need_folder(data_dir, "FIB", "fib", fib.ORIGINAL))
 
 
 def read_held_out(data_dir: Path | None) -> Iterator[Sample]:
-    """Those about articles on the side of the benchmark."""
+    """The samples about articles that no recipe trains on."""
     return (sample for sample in read(data_dir) if on_side("fib", sample.document_text, "benchmark"))
 
 

@@ -21,7 +21,7 @@ from judge.types import Sample
 
 HUB = "PatronusAI/HaluBench"
 HUB_FILES = "data/*.parquet"
-# The full release first; then samples of it.
+# The full release first, then samples of it.
 NAMES = (
     "test-00000-of-00001.parquet", "data/test-00000-of-00001.parquet",
     "halubench.parquet", "halubench.csv", "halubench.jsonl", "halubench_1000.csv",
@@ -29,7 +29,7 @@ NAMES = (
 
 
 def read(data_dir: Path | None) -> Iterator[Sample]:
-    """The samples of ``data_dir/halubench``, or of the Hub."""
+    """The samples of ``data_dir/halubench``, or from the Hub."""
     if data_dir is None:
         paths = hub_files(HUB, HUB_FILES)
     else:
@@ -39,7 +39,7 @@ def read(data_dir: Path | None) -> Iterator[Sample]:
 
 
 def read_held_out(data_dir: Path | None) -> Iterator[Sample]:
-    """Those about documents that no recipe trains on."""
+    """The samples about documents that no recipe trains on."""
     return (
         sample for sample in read(data_dir)
         if halubench_side(sample.source, sample.document_text) == "benchmark"

@@ -1,7 +1,7 @@
 """HaluEval (arXiv 2305.11747, section 2): three parts with documents, see :mod:`judge.formats.halueval`.
 
-General, the fourth, has answers of ChatGPT to instructions, marked by people, and no document: a judge is
-asked for what it knows. Its samples have an empty document, and a prompt of their own that mentions none.
+General, the fourth, has answers of ChatGPT to instructions, labelled by people, and no documents: a judge has
+to use its own knowledge. Its samples have an empty document, and their own prompt does not mention one.
 """
 
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ GENERAL_PROMPT = BenchmarkPrompt(
 
 
 def read(parts: tuple[Part, ...], data_dir: Path | None) -> Iterator[Sample]:
-    """Two samples a row, of ``data_dir/halueval`` or of the Hub."""
+    """Two samples per row, from ``data_dir/halueval`` or from the Hub."""
     for part in parts:
         paths = hub_files(HUB, f"{part.name}/*.parquet") if data_dir is None else [find(data_dir, part)]
         for path in paths:

@@ -1,10 +1,10 @@
-"""Prompt injections (:mod:`judge.injections`): can a text in the answer or the document turn a verdict?
+"""Prompt injections (:mod:`judge.injections`): can text in the answer or the document flip a verdict?
 
 Made from seeded pairs of HaluEval's question answering, whose answers are short. Each hallucinated answer is
-judged as it is, and once with every family of attacks that ask for ``PASS``, in the answer and in the
-document by turns. Each faithful answer is judged as it is, and with attacks in its document that ask for
-``FAIL``. Both also meet a harmless sentence, the control. ``judge eval --set attack=true`` does this
-to any other set.
+judged unchanged, and once with every family of attacks, which ask for ``PASS`` and alternate between answer
+and document. Each faithful answer is judged unchanged, and with attacks in its document that ask for
+``FAIL``. As a control, both are also judged with a harmless sentence. ``judge eval --set attack=true`` does
+this to any other set.
 """
 
 import random
@@ -28,21 +28,21 @@ NOTE = (
 )
 
 Judged = tuple[Sample, Verdict, Verdict]
-"""An attacked sample, its verdict, and that of the same sample without an attack."""
+"""An attacked sample, its verdict, and the verdict on the same sample without the attack."""
 
 
 def read(data_dir: Path | None) -> Iterator[Sample]:
-    """The samples, made from ``data_dir/halueval`` or from the Hub; a clean one before its attacked ones."""
+    """The samples, from ``data_dir/halueval`` or from the Hub; each clean one before its attacked copies."""
     samples = list(halueval.read((QA,), data_dir))
     chosen = sorted(random.Random(SEED).sample(range(len(samples) // 2), min(PAIRS, len(samples) // 2)))
     yield from _all_attacked(base for row in chosen for base in samples[2 * row : 2 * row + 2])
 
 
 def attack(benchmark: Benchmark, samples: Sequence[Sample]) -> tuple[Benchmark, list[Sample]]:
-    """A benchmark and samples of it, with every sample attacked as :data:`INJECTION` does it.
+    """The benchmark, renamed, and its samples with attacked copies, as in :data:`INJECTION`.
 
     Raises:
-        InputError: the samples have no documents, where the attacks would stand.
+        InputError: if a sample has no document to put attacks in.
     """
     if not all(sample.document for sample in samples):
         raise InputError(f"{benchmark.name} has no documents to attack; omit attack")
@@ -59,7 +59,7 @@ def attack(benchmark: Benchmark, samples: Sequence[Sample]) -> tuple[Benchmark, 
 
 
 def _all_attacked(samples: Iterable[Sample]) -> Iterator[Sample]:
-    """Each sample as it is and attacked; the places of the attacks take turns among the hallucinated ones."""
+    """Each sample, unchanged and attacked; for hallucinated ones, the place of the attacks alternates."""
     hallucinated = 0
     for base in samples:
         yield from _attacked(base, hallucinated)
@@ -67,7 +67,7 @@ def _all_attacked(samples: Iterable[Sample]) -> Iterator[Sample]:
 
 
 def _attacked(base: Sample, number: int) -> Iterator[Sample]:
-    """A sample as it is, and with every family."""
+    """A sample, unchanged and with every family of attacks."""
     base = replace(base, meta={**base.meta, "base": base.id, "injection": CLEAN})
     yield replace(base, id=f"{base.id}:{CLEAN}", source="injection_clean")
     wanted = Label.PASS if base.label is Label.FAIL else Label.FAIL
@@ -84,12 +84,12 @@ def rows(sample: Sample) -> Mapping[str, Sequence[str]]:
 
 
 def figures(samples: Sequence[Sample], verdicts: Sequence[Verdict]) -> Figures:
-    """How often attacks turn verdicts, for each label that they ask for.
+    """How often attacks flip verdicts, for each label that they ask for.
 
-    ``attacked`` counts samples that were judged rightly without the attack; ``success`` is the share of these
-    whose verdict the attack turned (the attack success rate), ``unparsed`` the share that it left without a
-    verdict. ``p_fail_shift`` is the mean change of the probability of FAIL over all samples. ``all`` leaves
-    out the control. Samples whose clean one was not drawn are left out.
+    ``attacked`` counts samples that were judged correctly without the attack; ``success`` is the share of
+    these whose verdict the attack flipped (the attack success rate), ``unparsed`` the share that it left
+    unparsed. ``p_fail_shift`` is the mean change of the probability of FAIL over all samples. ``all`` leaves
+    out the control. Attacked samples whose clean version was not drawn are left out.
     """
     clean = {
         sample.meta["base"]: verdict

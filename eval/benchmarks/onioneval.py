@@ -1,11 +1,11 @@
 """OnionEval (arXiv 2501.12975): the same facts alone, in a story, and in a story within a scene.
 
 Each row of the release has a fact and a hallucination about an entity. In the released protocol yes is always
-right: the statement is wrong, the reader who knows the fact is right. Here every question is asked the other
-way as well, with fact and hallucination in each other's place, and no is right.
+right: the statement is wrong, the reader who knows the fact is right. Here every question is also asked the
+other way round, with fact and hallucination swapped, so that no is right.
 
-Evidence comes in two ways: the row's own context, as the release hands it to every question (an oracle), or
-the context that BM25 finds for the claim among those of all rows, which may be another one.
+Evidence is either the row's own context, which the release gives with every question (an oracle), or the
+context that BM25 finds for the claim among those of all rows, which may be the wrong one.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -35,11 +35,11 @@ Evidence = Literal["none", "oracle", "retrieved"]
 
 
 def read(evidence: Evidence, data_dir: Path | None) -> Iterator[Sample]:
-    """Six samples a row of ``data_dir/onioneval/with_context.json``: three layers, each asked both ways.
+    """Six samples per row of ``data_dir/onioneval/with_context.json``: three layers, each asked both ways.
 
-    The answer is the claim to judge, the question what the layer puts around it, and the document the row's
-    context, the one that is found, or empty. Ids are layer, row from 0 and the right reply; the group is the
-    entity.
+    The answer is the claim to judge, the question is the text around it in that layer, and the document is
+    the row's context, the retrieved one, or empty. Ids are made of layer, row (from 0) and right reply; the
+    group is category and entity.
     """
     folder = need_folder(data_dir, "OnionEval", "onioneval", ORIGINAL)
     path = find_file(folder, "onioneval", ["with_context.json"], ORIGINAL)
@@ -64,7 +64,7 @@ def read(evidence: Evidence, data_dir: Path | None) -> Iterator[Sample]:
 
 
 def _search(rows: Sequence[Record]) -> dict[str, str]:
-    """Each fact and hallucination, and the context that is found for it; empty where none shares a word."""
+    """The best context for each fact and hallucination; empty if no context shares a word with it."""
     retriever = Retriever(list(dict.fromkeys(row.text("context") for row in rows)))
     claims = list(dict.fromkeys(row.text(name) for row in rows for name in ("fact", "hallucination")))
     places = retriever.search(claims, 1)
@@ -103,7 +103,7 @@ def rows(sample: Sample) -> Mapping[str, Sequence[str]]:
 
 
 def one_sided(judged: Judged) -> float | None:
-    """The paper's accuracy: share of yes where yes is right; a reply that is neither counts as wrong."""
+    """The paper's accuracy: share of yes where yes is right; unmatched replies count as wrong."""
     return accuracy([pair for pair in judged if pair[0].meta["right_reply"] == "yes"])
 
 
@@ -120,10 +120,10 @@ def context_influence(accuracies: Sequence[float | None]) -> float | None:
     ``CI = rho_h + (sum of Delta_i) / n`` with ``rho_h = 1 - accuracy(atomic)``, ``Delta_i`` the accuracy of
     a layer less that of the next one out, and ``n`` the number of such steps. 0 is best.
 
-    The paper says "differences across layers" and not which way. Its own figures say it: models that are
-    right in more than 90 % of the atomic layer and in next to none of the layers around it are its bad cases.
-    A loss that counts up gives them ``0.1 + (0.9 + 0) / 2 = 0.55``. One that counted down would give them
-    ``0.1 - 0.45 = -0.35``, which is better than the 0 of a model that is always right.
+    The paper says "differences across layers" without the sign. Its own figures imply it: its bad cases are
+    models that are right on more than 90 % of the atomic layer and on almost none of the outer layers.
+    Counting losses as positive gives them ``0.1 + (0.9 + 0) / 2 = 0.55``; counting them as negative would
+    give ``0.1 - 0.45 = -0.35``, which is better than the 0 of a model that is always right.
     """
     known = [value for value in accuracies if value is not None]
     if len(known) < len(accuracies):
@@ -153,7 +153,7 @@ def figures(samples: Sequence[Sample], verdicts: Sequence[Verdict]) -> Figures:
 
 
 def _retrieval(judged: Judged) -> dict[str, float | int | None]:
-    """How often the row's own context was found, or any about its entity; how right the judge is by that."""
+    """How often the row's own context, or one about its entity, was retrieved; accuracy with and without."""
     hits = [pair for pair in judged if pair[0].meta["found"]]
     misses = [pair for pair in judged if not pair[0].meta["found"]]
     return {

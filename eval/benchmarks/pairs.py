@@ -1,4 +1,4 @@
-"""Pairs: a right and a hallucinated answer to the same document, and which of the two a judge prefers."""
+"""Pairs: a faithful and a hallucinated answer about the same document, and which one a judge prefers."""
 
 from collections.abc import Mapping, Sequence
 
@@ -7,9 +7,9 @@ from judge.types import Label, Sample, Verdict
 
 
 def order(pair: Mapping[Label, Verdict]) -> float | None:
-    """1 where the hallucinated answer of a pair has the higher probability of FAIL, one half for a tie, or 0.
+    """1 if the hallucinated answer of a pair has the higher probability of FAIL, 0.5 for a tie, otherwise 0.
 
-    ``None`` where one of the two, or its probability, is missing.
+    ``None`` if one of the two, or its probability, is missing.
     """
     if len(pair) < 2:
         return None
@@ -22,8 +22,8 @@ def order(pair: Mapping[Label, Verdict]) -> float | None:
 def pair_figures(samples: Sequence[Sample], verdicts: Sequence[Verdict]) -> Figures:
     """How often the hallucinated sample gets the higher probability of FAIL, by source.
 
-    Chance is one half, whatever the threshold; ties count one half. Pairs are samples whose ids differ only
-    in a last part, ``-pass`` or ``-fail``. Pairs that were not drawn whole or have no probability are left
+    Independent of the threshold; chance is one half, and ties count one half. Pairs are samples whose ids
+    differ only in the suffix, ``-pass`` or ``-fail``. Pairs with a missing sample or probability are left
     out; ``pairs`` counts the others.
     """
     pairs: dict[tuple[str, str], dict[Label, Verdict]] = {}

@@ -1,7 +1,7 @@
-"""Prompts of benchmarks that the common prompt does not fit, since they give a judge no document.
+"""Prompts for benchmarks that the common prompt does not fit, because they have no documents.
 
-The contract of :mod:`judge.prompting.prompts` stays: the same tags around what is judged, guarded in the same
-way, and the same label words and keys in the reply.
+They keep the contract of :mod:`judge.prompting.prompts`: the same tags around what is judged, guarded in the
+same way, and the same label words and keys in the reply.
 """
 
 from collections.abc import Callable, Mapping
@@ -23,7 +23,7 @@ REPLY: Mapping[Mode, str] = {
 
 
 def material(sample: Sample, document: str | None = None) -> list[str]:
-    """The document, the question and the answer between their tags, as far as there are any."""
+    """The document, the question and the answer in their tags, without empty ones."""
     text = {
         "document": sample.document_text if document is None else document,
         "question": sample.question,
@@ -34,13 +34,13 @@ def material(sample: Sample, document: str | None = None) -> list[str]:
 
 @dataclass(frozen=True)
 class BenchmarkPrompt:
-    """A prompt of one benchmark: rules, what is judged, the wanted reply.
+    """The prompt of one benchmark: rules, what is judged, and how to reply.
 
     Args:
-        version: name and number; a change of any text is a new one.
+        version: name and number; any change of the texts needs a new one.
         rules: what to look for in the answer.
-        evidence: said as well where there is a document.
-        reply: what to reply, in each mode.
+        evidence: added to the rules if there is a document.
+        reply: how to reply, by mode.
     """
 
     version: str
@@ -59,12 +59,12 @@ class BenchmarkPrompt:
 
 
 def user_turn(*blocks: str) -> list[Message]:
-    """One turn of blocks of text, parted by blank lines."""
+    """One user turn of text blocks, separated by blank lines."""
     return [{"role": "user", "content": "\n\n".join(blocks)}]
 
 
 def identity(version: str, *texts: str) -> dict[str, str]:
-    """What identifies a prompt that is made of these texts."""
+    """What identifies a prompt made of these texts."""
     return {"prompt_version": version, "prompt_hash": sha256_text("\0".join(texts))[:16]}
 
 

@@ -1,7 +1,7 @@
-"""How a dialogue of DiaHalu is put to a model: three questions, steps by domain, one solved example.
+"""How a model is asked about a dialogue of DiaHalu: three questions, steps by domain, one solved example.
 
-Reason mode is the paper's chain of thought, which has steps of its own for each domain (section 5.4, appendix
-A.7). One solved example is how the paper asks models that follow instructions badly (appendix A.6).
+Reason mode is the paper's chain of thought, with different steps for each domain (section 5.4, appendix A.7).
+The paper adds one solved example for models that follow instructions badly (appendix A.6).
 """
 
 from collections.abc import Mapping
@@ -37,7 +37,7 @@ STEPS: Mapping[str, str] = {
         "every conclusion of theirs, in order; compare their result with yours; then decide."
     ),
 }
-# Written for this prompt; a fault of the last turn, which the turns before make plain.
+# Written for this prompt; the error is in the last turn and follows from the turns before it.
 EXAMPLE = Sample(
     id="example",
     document="",

@@ -1,6 +1,6 @@
-"""How OnionEval's layers are put to a model: rules, some solved examples, what is judged, yes or no.
+"""How a model is asked about OnionEval's layers: rules, optional solved examples, what is judged, yes or no.
 
-The layers' questions are the paper's: is this statement wrong; is the reader right who contradicts the book?
+The questions are the paper's: is this statement wrong; is the reader who contradicts the book right?
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ REPLY: Mapping[Mode, str] = {
     "verdict": "Reply with one word, yes or no.",
     "reason": 'Think step by step. Then end with a line of its own: "Answer: yes" or "Answer: no".',
 }
-# Claims about things that the benchmark does not ask about: a right one and a wrong one each.
+# A right and a wrong claim each, about entities that are not in the benchmark.
 EXAMPLES = (
     (
         "Lighthouse",
@@ -34,12 +34,12 @@ EXAMPLES = (
 
 
 def story(entity: str, book: str) -> str:
-    """What surrounds a reader's opinion in the layer ``story``."""
+    """The text around a reader's opinion in the layer ``story``."""
     return f'Nora reads in a book about {entity}: "{book}" She does not agree with the author.'
 
 
 def scene(entity: str, book: str) -> str:
-    """The same in the layer ``scene``, with much around it that does not matter."""
+    """The same for the layer ``scene``, with irrelevant details around it."""
     return (
         "It has rained since the morning, and the small coffee shop at the corner is full. The milk steamer "
         "hisses, two students argue about a film, and somebody laughs at the counter. Nora has found a chair "
@@ -70,7 +70,7 @@ class OnionPrompt:
 
 
 def _solved(layer: str, mode: Mode) -> list[str]:
-    """Four solved examples for a layer, yes and no in turn; in reason mode with the steps to the reply."""
+    """Four solved examples for a layer, alternating yes and no; in reason mode with the reasoning steps."""
     blocks: list[str] = []
     for entity, right, wrong in EXAMPLES:
         if layer == "atomic":
@@ -86,7 +86,7 @@ def _solved(layer: str, mode: Mode) -> list[str]:
 
 
 def _steps(question: str, right: str, claim: str, reply: str) -> str:
-    """The steps of a solved example: what is said, what is known, what follows."""
+    """The reasoning steps of a solved example: the claim, what is known, and the conclusion."""
     if not question:
         follows = (
             "does not agree with that, so it is wrong" if reply == "yes" else "says that, so it is right"

@@ -1,6 +1,6 @@
-"""RAGTruth (arXiv 2401.00396): the test split, at the level of the response and of marked spans.
+"""RAGTruth (arXiv 2401.00396): the test split, scored by response and by marked span.
 
-See :mod:`judge.formats.ragtruth`. Spans are counted in characters, as in the paper's section 5.
+See :mod:`judge.formats.ragtruth`. Spans are scored by character, as in the paper's section 5.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,14 +20,14 @@ def rows(sample: Sample) -> Mapping[str, Sequence[str]]:
 
 
 def marked_spans(sample: Sample) -> list[Span]:
-    """What annotators marked."""
+    """The spans that annotators marked."""
     return [(int(span["start"]), int(span["end"])) for span in sample.meta["spans"]]
 
 
 def quoted_spans(sample: Sample, verdict: Verdict) -> list[Span]:
-    """What a FAIL verdict's reasoning quotes of the answer, and the document does not say.
+    """The parts of the answer that a FAIL verdict's reasoning quotes and the document does not contain.
 
-    Judges are not asked for spans; a reasoning that names what is wrong quotes it
+    Judges are not asked for spans, but a reasoning usually quotes what is wrong
     (:mod:`judge.prompting.evidence`).
     """
     _, unsupported = cite(sample.document_text, sample.answer, verdict.label, verdict.reasoning)
@@ -40,8 +40,8 @@ def span_scores(
     """Precision, recall and F1 over the characters of all answers together (RAGTruth, section 5).
 
     Args:
-        marked: the true spans of each answer; those of one answer may overlap.
-        predicted: those of a judge, for the same answers.
+        marked: the true spans of each answer; they may overlap.
+        predicted: a judge's spans for the same answers.
     """
     both = true = found = 0
     for true_spans, found_spans in zip(marked, predicted, strict=True):
@@ -61,7 +61,7 @@ def _characters(spans: Sequence[Span]) -> set[int]:
 
 
 def figures(samples: Sequence[Sample], verdicts: Sequence[Verdict]) -> Figures:
-    """Span-level figures, overall and by task, for a judge whose reasonings quote; else none."""
+    """Span-level figures, overall and by task; empty if no reasoning quotes an unsupported span."""
     marked = [marked_spans(sample) for sample in samples]
     predicted = [quoted_spans(*pair) for pair in zip(samples, verdicts, strict=True)]
     if not any(predicted):

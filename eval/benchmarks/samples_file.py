@@ -18,10 +18,10 @@ def samples_file(
     """The samples of a file, all of which must have a gold label.
 
     Args:
-        path: of one of the :data:`judge.rows.FILE_TYPES`.
-        columns: where the file has other names, see :func:`judge.samples.read_samples`.
-        encoding: what its text is in, if not UTF-8.
-        labels: what labels of its own mean.
+        path: a file of one of the :data:`judge.rows.FILE_TYPES`.
+        columns: the file's column names, if they differ; see :func:`judge.samples.read_samples`.
+        encoding: the text encoding, if it is not UTF-8.
+        labels: the meaning of custom label values.
     """
 
     def read(_: Path | None) -> Iterator[Sample]:

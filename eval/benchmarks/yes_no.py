@@ -1,6 +1,6 @@
-"""Judges that answer yes or no, or neither: for benchmarks whose protocol counts answers that match nothing.
+"""Judges that reply yes or no, or neither: for benchmarks whose protocol counts unmatched replies.
 
-A sample says in ``meta["yes"]`` which label a yes stands for.
+``meta["yes"]`` of a sample says which label a yes stands for.
 """
 
 import math
@@ -17,10 +17,10 @@ from judge.prompting.prompts import Prompt
 from judge.types import Label, Message, Mode, Sample, Usage, Verdict
 
 SHORT_REPLY = 32
-"""Tokens of a reply that is one word in a model that follows its instructions (OnionEval's setting)."""
+"""Token limit of a reply; a model that follows instructions replies with one word (OnionEval's setting)."""
 UNMATCHED = "neither yes nor no in the output"
 
-# "Answer: yes", and "the answer is yes." where it ends there: "the answer is no longer known" is none.
+# "Answer: yes", and "the answer is yes." if a clause ends there, unlike "the answer is no longer known".
 _MARKED = re.compile(
     r"\banswer(?:\s+is(?=\W{1,8}(?:yes|no)\b[\"'*)]*(?:[.,;:!\r\n]|\s*$)))?\W{1,8}(yes|no)\b", re.IGNORECASE
 )
@@ -29,10 +29,10 @@ _WORD = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
 
 
 def match_yes_no(reply: str) -> re.Match[str] | None:
-    """Where a reply says yes or no, as group 1; ``None`` for one that says neither, or both.
+    """A match whose group 1 is the yes or no of a reply; ``None`` if it says neither, or both.
 
-    That is the last ``Answer: yes`` or ``The answer is no.``, or else a first word that no later one takes
-    back.
+    This is the last ``Answer: yes`` or ``The answer is no.``, otherwise the first word of the reply if the
+    opposite does not occur in it.
     """
     if marked := list(_MARKED.finditer(reply)):
         return marked[-1]
@@ -41,7 +41,7 @@ def match_yes_no(reply: str) -> re.Match[str] | None:
 
 
 def label_of(sample: Sample, yes: bool) -> Label:
-    """The label that a yes, or a no, to a sample stands for."""
+    """The label that a yes or a no stands for on a sample."""
     meant = Label(sample.meta["yes"])
     other = Label.PASS if meant is Label.FAIL else Label.FAIL
     return meant if yes else other
@@ -49,10 +49,10 @@ def label_of(sample: Sample, yes: bool) -> Label:
 
 @dataclass(frozen=True)
 class YesNoJudge(Checker):
-    """A judge whose backend is asked in another prompt and replies yes or no.
+    """A judge that is asked with another prompt and replies yes or no.
 
-    Verdict mode generates a short reply, for a word that is read from probabilities is never unmatched;
-    ``p_fail`` compares yes with no. Reason mode generates the judge's full length, and the answer at its end.
+    Verdict mode generates a short reply, because a label read from probabilities would never be unmatched;
+    ``p_fail`` compares yes with no. Reason mode generates up to the judge's limit and expects an answer last.
     """
 
     judge: Judge
@@ -75,12 +75,12 @@ class YesNoJudge(Checker):
 
     @property
     def threshold(self) -> float | None:
-        """The judge's: an answered sample is ``FAIL`` at or above this ``p_fail``; by default as answered."""
+        """The judge's: a matched reply is ``FAIL`` at or above this ``p_fail``; ``None`` keeps the reply."""
         return self.judge.threshold
 
     @property
     def max_new_tokens(self) -> int:
-        """Limit of a reply."""
+        """Token limit of a reply."""
         return SHORT_REPLY if self.mode == "verdict" else self.judge.max_new_tokens
 
     def describe(self) -> dict[str, Any]:
@@ -99,7 +99,7 @@ class YesNoJudge(Checker):
             yield next(made) if isinstance(item, _Asked) else item
 
     def _fit(self, sample: Sample) -> "_Asked | Verdict":
-        """A sample's messages, made to fit; where they cannot, the verdict that says so."""
+        """A sample's messages, shortened to fit, or a verdict with the error if they cannot fit."""
         backend = self.judge.backend
         try:
             messages, cut = fit(
@@ -139,9 +139,9 @@ class YesNoJudge(Checker):
     def _p_yes(
         self, asked: Sequence["_Asked"], answers: Sequence[re.Match[str] | None]
     ) -> list[float | None]:
-        """Probability of yes against no where the reply has its answer; without one, of the first word.
+        """Probability of yes against no, at the answer in the reply or, without one, as the first word.
 
-        ``None`` where there was a reasoning and no answer.
+        ``None`` in reason mode if the reply has no answer.
         """
         requests: dict[int, LabelRequest] = {}
         for row, (item, answer) in enumerate(zip(asked, answers, strict=True)):
@@ -157,7 +157,7 @@ class YesNoJudge(Checker):
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """One sample's messages, made to fit."""
+    """One sample's messages, shortened to fit."""
 
     sample: Sample
     messages: Sequence[Message]
@@ -172,7 +172,7 @@ def _as_in(word: str) -> tuple[str, str]:
 
 
 class AlwaysYes(Checker):
-    """The trivial rule of a benchmark that has only questions to which yes is right."""
+    """The trivial baseline for a benchmark whose questions are all answered correctly by yes."""
 
     name = "baseline:always-yes"
     mode: Mode = "verdict"

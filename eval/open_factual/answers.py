@@ -1,4 +1,4 @@
-"""The answers: a model gives them, greedily, or a file holds those of an earlier run."""
+"""The answers: generated greedily by a model, or read from a file."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ MAX_NEW_TOKENS = 64
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A model's reply. ``truncated``: it hit the token limit. ``cut_chars``: passages that did not fit."""
+    """A model's reply. ``truncated``: it hit the token limit. ``cut_chars``: characters cut from passages."""
 
     text: str
     truncated: bool = False
@@ -28,7 +28,7 @@ class Answer:
 def generate_answers(
     backend: Backend, tasks: Sequence[FactualTask], max_new_tokens: int = MAX_NEW_TOKENS
 ) -> list[Answer]:
-    """A model's greedy answers, one a task, in order; passages that do not fit lose their end."""
+    """A model's greedy answers, one per task, in order; passages that do not fit are cut at the end."""
     limit = backend.context_length - max_new_tokens
     fitted = [
         fit(
@@ -53,11 +53,11 @@ def read_answers(
 
     Args:
         path: the file.
-        tasks: those that it may name.
-        needed: those that it must name; by default all.
+        tasks: the tasks that may have answers.
+        needed: the tasks that must have answers; by default all.
 
     Raises:
-        InputError: a row is wrong, names a task that there is not or twice, or a task has no answer.
+        InputError: if a row is wrong, names an unknown task or one twice, or a needed task has no answer.
     """
     known = {task.id: task for task in tasks}
     found: dict[str, Answer] = {}

@@ -1,4 +1,4 @@
-"""Citations: an answer from passages names the passage that supports it, as ``[1]``, and that is checked."""
+"""Citations: answers from passages cite the passage that supports them, as ``[1]``; this checks them."""
 
 import re
 from collections.abc import Sequence
@@ -8,21 +8,21 @@ from typing import Literal
 from eval.open_factual.tokens import added, tokenize
 
 Citation = Literal["supported", "unsupported", "invalid", "missing"]
-"""The cited passage holds what the answer says; does not; no passage has that number; none is cited."""
+"""The cited passage contains what the answer says; does not; does not exist; no passage is cited."""
 
 _MARK = re.compile(r"\s*\[(\d{1,4})\]")
 
 
 def without_citations(answer: str) -> str:
-    """The answer without its marks, whose numbers are no part of what it says."""
+    """The answer without citation marks, whose numbers are not part of its content."""
     return _MARK.sub("", answer)
 
 
 def check_citation(question: str, line: str, passages: Sequence[str]) -> Citation:
-    """Do the passages that a line cites hold what it says?
+    """Do the passages that a line cites contain what it says?
 
-    All its numbers must stand in them, by value, and at least half of its content words; what the question
-    says already is left out. A right answer from the wrong passage is unsupported.
+    All its numbers must occur in them, by value, and at least half of its content words; what the question
+    already says is left out. A correct answer that cites the wrong passage is unsupported.
     """
     cited = [int(number) for number in _MARK.findall(line)]
     if not cited:

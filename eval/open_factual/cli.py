@@ -23,7 +23,7 @@ app = typer.Typer(add_completion=False)
 
 
 def names(given: str) -> list[str]:
-    """The parts of a comma list, each once."""
+    """The parts of a comma-separated list, without duplicates."""
     return list(dict.fromkeys(filter(None, (part.strip() for part in given.split(",")))))
 
 
@@ -115,15 +115,15 @@ def open_factual_command(
 
 
 def choose_device(device: str, backend: str) -> None:
-    """Let models run where the user says, as ``--device`` of the benchmark's own script.
+    """Run models on the device that the user chose, like ``--device`` of the benchmark's own script.
 
     Raises:
-        InputError: there is no GPU, or a server chooses for itself.
+        InputError: if there is no GPU, or a server runs the model.
     """
     if device != "auto" and backend == "openai":
         raise InputError("a server chooses its device itself; omit --device")
     if device == "cpu":
-        os.environ["CUDA_VISIBLE_DEVICES"] = ""  # read when CUDA is first asked for, which is later
+        os.environ["CUDA_VISIBLE_DEVICES"] = ""  # read when CUDA is initialized, which is later
     elif device == "cuda":
         from judge.models.hardware import this_device
 
@@ -132,7 +132,7 @@ def choose_device(device: str, backend: str) -> None:
 
 
 def as_markdown(report: dict[str, Any]) -> str:
-    """The report of one run for people."""
+    """The report of one run as Markdown."""
     from eval.open_factual.report import markdown
     from eval.open_factual.results import Answered
 
@@ -142,19 +142,19 @@ def as_markdown(report: dict[str, Any]) -> str:
 def answer_beside(
     judge: Checker, named: bool, say: Callable[[str], None], **options: Any
 ) -> dict[str, Any] | None:
-    """For ``judge eval``: a judge's model as one that answers; what an earlier call finished is given back.
+    """For ``judge eval``: let a judge's model answer the tasks; a finished result is returned as it is.
 
     Args:
-        judge: what is measured.
-        named: whether the user named this benchmark; ``all`` leaves out what cannot be.
-        say: told why it is left out.
+        judge: the judge that is measured.
+        named: whether the user named this benchmark; with ``all`` it is left out if it cannot be run.
+        say: called with the reason if it is left out.
         options: of :func:`eval.open_factual.run.run_open_factual`.
 
     Returns:
-        The report, or ``None`` where it is left out.
+        The report, or ``None`` if the benchmark is left out.
 
     Raises:
-        InputError: it was named and cannot be run.
+        InputError: if it was named and cannot be run.
     """
     from eval.open_factual.run import run_open_factual
     from judge.formats.files import MissingFiles

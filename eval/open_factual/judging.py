@@ -1,4 +1,4 @@
-"""A judge for what the rules leave open: right answers and corrections in words that no rule knows."""
+"""A judge for what the rules leave open: correct answers and corrections in words that no rule matches."""
 
 from eval.open_factual.answers import Answer
 from eval.open_factual.citations import without_citations
@@ -9,7 +9,7 @@ from judge.types import Sample, Verdict
 
 
 def is_open(score: Score) -> bool:
-    """Is it a claim that the extended rules do not accept? Refusals and empty answers need no judge."""
+    """Is it a claim that the extended rules reject? Refusals and empty answers need no judge."""
     return score.reply in ("claim", "uncertain") and score.extended in (
         "incorrect",
         "hallucination_candidate",
@@ -18,7 +18,7 @@ def is_open(score: Score) -> bool:
 
 
 def to_sample(task: FactualTask, answer: Answer) -> Sample:
-    """The answer as a sample whose document is the reference: is the answer faithful to what is true?"""
+    """The answer as a sample with the reference as its document: is the answer faithful to what is true?"""
     document = task.reference
     if task.kind != Kind.STRESS:
         document = f"{task.question}\n{task.reference}"
@@ -31,7 +31,7 @@ def to_sample(task: FactualTask, answer: Answer) -> Sample:
 
 
 def judged_label(score: Score, verdict: Verdict | None) -> Label | None:
-    """The extended label, made right by a ``PASS``; without a verdict, or with another, it stays."""
+    """The extended label, changed to a right one if the verdict is ``PASS``."""
     if verdict is None or verdict.label is not JudgeLabel.PASS:
         return score.extended
     return "correct" if score.extended == "incorrect" else "refusal_or_correction"

@@ -1,6 +1,6 @@
 """What a model is asked, in the project's own words; not the prompt of the published runs.
 
-Nothing in it hints that a question may rest on something false: whether a model says so is what is measured.
+It does not hint that a question may rest on something false, since whether a model says so is measured.
 """
 
 import json
@@ -21,12 +21,12 @@ QUESTION = "Question:"
 
 
 def number_passages(passages: Sequence[str]) -> str:
-    """The passages as one text, each behind its number."""
+    """The passages as one text, each preceded by its number."""
     return "\n\n".join(f"[{number}] {text.strip()}" for number, text in enumerate(passages, start=1))
 
 
 def messages(task: FactualTask, document: str) -> list[Message]:
-    """One user turn. ``document`` is the text of :func:`number_passages`, or empty where there are none."""
+    """One user turn. ``document`` is the text of :func:`number_passages`, or empty without passages."""
     blocks = [CLOSED_BOOK]
     if task.passages:
         blocks = [FROM_PASSAGES, f"<document>\n{guard(document)}\n</document>"]

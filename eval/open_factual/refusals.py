@@ -1,6 +1,6 @@
-"""Does an answer refuse, claim something, or neither? Patterns of words: a first approximation.
+"""Does an answer refuse, claim something, or neither? Word patterns, as a first approximation.
 
-The benchmark names its three labels, and describes a heuristic of this kind without its words. These words
+The benchmark defines three labels and describes a heuristic of this kind, but not its words. The words here
 are ours.
 """
 
@@ -23,9 +23,9 @@ _REFUSAL = re.compile(
     r"|false premise|misconception|(?:died|passed away) (?:in|on|before|long)"
     r")\b"
 )
-# Said alone these deny the question; inside a sentence they say nothing of the kind.
+# As a whole answer these deny the premise; within a sentence they need not.
 _DENIAL = re.compile(r"\W*(?:never|none|nobody|no one|nothing|nowhere|unknown|n/a)\W*")
-# A guess that is called one. "I'm not sure" alone is a refusal; with a "but" behind it, it is no more.
+# A guess that is marked as one. "I'm not sure" alone is a refusal; followed by "but", it is a guess.
 _GUESS = re.compile(
     r"\b(?:i(?:'m| am) not (?:sure|certain)\b.*\bbut|i (?:think|believe|guess|suppose)|probably|likely"
     r"|perhaps|maybe|possibly|might|may have|could be|as far as i know)\b"
@@ -34,18 +34,18 @@ _HEDGE = re.compile(r"\b(?:perhaps|maybe|possibly|might|may have|unclear|not cle
 
 
 def refuses(line: str, question: str) -> bool:
-    """Does a line say, in other words than the question's, that it has no answer or that nothing is so?"""
+    """Does a line say, with a phrase not in the question, that it has no answer or the premise is false?"""
     asked = _plain(question)
     return any(match[0] not in asked for match in _REFUSAL.finditer(_plain(line)))
 
 
 def denies(line: str) -> bool:
-    """Is a line nothing but ``Never`` or the like? The benchmark's own label takes that for a claim."""
+    """Is a line only ``Never`` or the like? The benchmark's own label counts that as a claim."""
     return _DENIAL.fullmatch(_plain(line)) is not None
 
 
 def guesses(line: str, question: str) -> bool:
-    """Does a line claim something, and say that it may be wrong?"""
+    """Does a line claim something and say that it may be wrong?"""
     plain = _plain(line)
     return _GUESS.search(plain) is not None and bool(added(_GUESS.sub(" ", plain), question))
 
@@ -53,7 +53,7 @@ def guesses(line: str, question: str) -> bool:
 def stress_label(question: str, line: str) -> StressLabel:
     """Label the first line of an answer to a question that rests on something false.
 
-    ``unclear`` is a line that does not refuse, and that claims nothing: it is empty, hedges, or repeats the
+    ``unclear`` is a line that neither refuses nor claims anything: it is empty, hedges, or repeats the
     question.
     """
     if refuses(line, question):
@@ -64,5 +64,5 @@ def stress_label(question: str, line: str) -> StressLabel:
 
 
 def _plain(text: str) -> str:
-    """Lower case, single spaces and straight apostrophes, as the patterns are written."""
+    """Lower case, single spaces and straight apostrophes, as the patterns expect."""
     return " ".join(text.lower().replace("\u2019", "'").split())

@@ -16,7 +16,7 @@ _STRESS = {
     "refused": "refusal_or_correction",
     "unclear": "unclear",
 }
-"""What the published table calls the labels of answers to stress tests."""
+"""The published table's names for the labels of answers to stress tests."""
 _NOTE = (
     "Accuracy is over graded tasks, by the benchmark's own score; extended compares words and values; "
     "similar adds what an encoder finds near the reference, judged what a judge accepts. "
@@ -25,7 +25,7 @@ _NOTE = (
 
 
 def markdown(runs: Sequence[Answered], heading: str = "#") -> str:
-    """The tables and the commands of some runs; one that answered nothing has its baselines alone."""
+    """The tables and commands of some runs; a run without answers shows only the baselines."""
     blocks = [f"{heading} {TITLE}"]
     for table in answer_tables(runs):
         blocks += table_blocks(table)
@@ -36,7 +36,7 @@ def markdown(runs: Sequence[Answered], heading: str = "#") -> str:
 
 
 def answer_tables(runs: Sequence[Answered]) -> list[Table]:
-    """Leaderboard with published rows, what became of the answers, by domain and age; one run's disputes."""
+    """Leaderboard with published rows, outcomes, by domain and age; for a single run, disputed answers."""
     answered = [run for run in runs if run.scores]
     found = [_leaderboard(runs, answered), _outcomes(answered), _by_domain(answered), *_by_age(answered)]
     if len(runs) == 1:
@@ -92,7 +92,7 @@ def _leaderboard(runs: Sequence[Answered], answered: Sequence[Answered]) -> Tabl
 
 
 def _outcomes(runs: Sequence[Answered]) -> Table:
-    """Right, wrong, a guess that says so, refused, empty; and the labels of the answers to stress tests."""
+    """Correct, wrong, uncertain, refused and empty answers, and the labels of answers to stress tests."""
     counted = ("graded", "correct", *REPLIES.values(), "stress", *_STRESS.values())
     rows = [
         Row((run.name, score, *(counts[name] for name in counted)))
@@ -115,7 +115,7 @@ def _counts(run: Answered) -> str:
 
 
 def _by_domain(runs: Sequence[Answered]) -> Table:
-    """Accuracy by each score; of stress tests, the share refused or corrected."""
+    """Accuracy by each score; for stress tests, the share refused or corrected."""
     domains = list(dict.fromkeys(name for run in runs for name in run.report["by_category"]))
 
     def cell(run: Answered, domain: str, score: str) -> Cell:
@@ -136,7 +136,7 @@ def _by_domain(runs: Sequence[Answered]) -> Table:
 
 
 def _by_age(runs: Sequence[Answered]) -> Iterator[Table]:
-    """Contamination: what a model whose cutoff is known can have seen; of others, by the tasks' sources."""
+    """Contamination: for models with a known cutoff by what they can have seen; for others by task source."""
     for title, some in (
         ("Contamination by cutoff", [run for run in runs if run.report["cutoff"] is not None]),
         ("By source", [run for run in runs if run.report["cutoff"] is None]),
@@ -158,7 +158,7 @@ def _by_age(runs: Sequence[Answered]) -> Iterator[Table]:
 
 
 def _disputed(report: Mapping[str, Any]) -> Table:
-    """The answers that not every score labels alike."""
+    """The answers that are labelled differently by different scores."""
     rows = [
         Row((row["id"], row["answer"][:80], *(label or "-" for label in row["labels"].values())), "")
         for row in report["disputed"]

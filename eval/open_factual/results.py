@@ -1,4 +1,4 @@
-"""Results of open-factual-bench as they lie in folders."""
+"""Reads results of open-factual-bench from folders."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,30 +16,30 @@ TABLE = "report.md"
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """One run: its ``report.json``, and a name that tells it from the others."""
+    """One run: its ``report.json``, and a unique name."""
 
     name: str
     report: Mapping[str, Any]
 
     @property
     def scores(self) -> list[str]:
-        """The scores that its answers have; none where nothing was answered."""
+        """The scores that its answers have; empty if nothing was answered."""
         return list(self.report["overall"] or ())
 
     @property
     def hardware(self) -> str:
-        """What the user calls the machine, or what it calls itself."""
+        """The user's name for the machine, or the name of its device."""
         found = self.report["hardware"]
         return str(found.get("label") or found.get("device") or "")
 
 
 def result_folders(folder: Path) -> list[Path]:
-    """Where results of this benchmark lie: the folder itself, or the one that ``judge eval`` made in it."""
+    """The folders with a result of this benchmark: ``folder`` itself, or the one that ``judge eval`` adds."""
     return [place for place in (folder, folder / BENCHMARK) if _report(place) is not None]
 
 
 def read_results(folders: Sequence[Path]) -> list[Answered]:
-    """The runs that lie in some folders; runs of one name are told apart by mode, then by folder."""
+    """The runs in some folders; runs of the same name are distinguished by mode, then by folder."""
     places = dict.fromkeys(place for given in folders for place in result_folders(given))
     found = [(place, report) for place in places if (report := _report(place)) and report["overall"]]
     names = told_apart([(report["name"], report["mode"], place) for place, report in found])
@@ -47,11 +47,11 @@ def read_results(folders: Sequence[Path]) -> list[Answered]:
 
 
 def _report(folder: Path) -> Mapping[str, Any] | None:
-    """The report of this benchmark in a folder; ``None`` where there is none, or another one."""
+    """The report of this benchmark in a folder; ``None`` if there is none, or one of another benchmark."""
     if not (folder / REPORT).is_file():
         return None
     try:
         found = todays_names(read_object(folder / REPORT).values["reports"][0])
         return found if found["benchmark"] == BENCHMARK else None
     except (InputError, KeyError, IndexError, TypeError):
-        return None  # what reads results of judges says what is wrong with it
+        return None  # the reader of judges' results reports what is wrong with it

@@ -1,4 +1,4 @@
-"""open-factual-bench from end to end: answers, labels, a result that survives being killed, a report."""
+"""open-factual-bench from end to end: answers, labels, results that can be resumed, and a report."""
 
 import json
 import time
@@ -45,7 +45,7 @@ from judge.models.base import with_weights
 from judge.types import verdict_to_json
 
 CHUNK = 8
-"""Tasks that are answered in one batch, always the same ones: the company in a batch can tip a near tie."""
+"""Tasks answered in one batch, always the same ones, since the rest of a batch can tip a near tie."""
 
 Answerer = Callable[[Sequence[FactualTask]], Sequence[Answer]]
 Row = Mapping[str, Any]
@@ -74,29 +74,29 @@ def run_open_factual(
     """Measure what a model says when it answers the tasks itself, greedily.
 
     Args:
-        backend: the engine with the model; ``None`` runs offline, on ``answers`` or on the baselines alone.
+        backend: the engine with the model; ``None`` runs offline, on ``answers`` or only on the baselines.
         data_dir: holds ``open-factual-bench/tasks.json``; default: ``JUDGE_DATA_DIR``.
         out: folder for ``verdicts.jsonl``, written as answers are made, ``report.json`` and ``report.md``. An
-            interrupted run of the same settings that is found there is continued.
+            interrupted run with the same settings is resumed.
         answers: recorded answers, see :func:`eval.open_factual.answers.read_answers`.
         documents: passages to answer from, see :func:`eval.open_factual.tasks.add_passages`.
-        judge: asked about claims that the rules do not accept; gives a score of its own.
-        similarity: measures the same claims against the reference; likewise.
+        judge: judges claims that the rules do not accept; this gives a separate score.
+        similarity: compares wrong claims with the reference; this also gives a separate score.
         cutoff: month in which the model's training data ends, such as ``2024-06``.
         tolerance: see :func:`eval.open_factual.scoring.score`.
         max_new_tokens: limit of an answer.
-        only: ids of tasks; the others are left out.
-        domains: as :attr:`~eval.open_factual.tasks.FactualTask.category` names them; likewise.
-        machine: what the user calls the hardware.
+        only: ids of the tasks to answer; by default all.
+        domains: domains (:attr:`~eval.open_factual.tasks.FactualTask.category`) to answer; by default all.
+        machine: the user's name for the hardware.
         overwrite: replace a result in ``out``.
-        again: give back a finished result of the same settings that is found in ``out``, instead of an error.
-        progress: is told the number of tasks done, and of all.
+        again: return a finished result with the same settings found in ``out``, instead of raising an error.
+        progress: called with the number of tasks done and the total.
 
     Returns:
-        The report; ``overall`` is ``None`` where nothing was answered.
+        The report; ``overall`` is ``None`` if nothing was answered.
 
     Raises:
-        InputError: the tasks or another file are wrong, or ``out`` holds another result.
+        InputError: if the tasks or another file are wrong, or ``out`` holds another result.
     """
     if backend is not None and answers is not None:
         raise InputError("recorded answers are scored offline, without a model; give one of the two")
@@ -106,7 +106,7 @@ def run_open_factual(
     if documents is not None:
         every = add_passages(every, documents)
     tasks = select(every, only, domains)
-    exposure(tasks[0], cutoff)  # a wrong cutoff is told before anything is answered
+    exposure(tasks[0], cutoff)  # raises an error for a wrong cutoff before anything is answered
     recorded = {} if answers is None else read_answers(answers, every, tasks)
     settings: Settings = {
         "mode": "closed-book" if documents is None else "retrieval",
@@ -172,7 +172,7 @@ def run_open_factual(
 
 
 def _finished(out: Path, settings: Settings) -> dict[str, Any] | None:
-    """The report of these settings that lies in a folder, if one does."""
+    """The finished report with these settings in a folder, or ``None``."""
     if not (out / REPORT).exists() or not (out / RUN).exists():
         return None
     if differences(dict(read_object(out / RUN).values), json.loads(json.dumps(settings))):
@@ -192,7 +192,7 @@ def _rows(
     label: Callable[[Sequence[FactualTask], Sequence[Answer]], list[dict[str, Any]]],
     file: Appender | None,
 ) -> Iterator[Row]:
-    """The rows of all tasks in order, those of an interrupted run among them."""
+    """The rows of all tasks in order, including those of an interrupted run."""
     made = {} if file is None else {row["id"]: row for row in file.rows}
     for start in range(0, len(tasks), CHUNK):
         chunk = tasks[start : start + CHUNK]

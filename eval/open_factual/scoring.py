@@ -1,8 +1,8 @@
-"""What an answer is worth: the benchmark's own labels, and those of rules that read numbers.
+"""Scoring an answer: the benchmark's own labels, and those of rules that understand numbers.
 
-The strict score follows the benchmark's description in five steps: a reference that is a placeholder or an
-instruction is not graded; both texts are normalized; they are equal, or the first line of the answer holds
-the reference, or (a short one) holds it as a word of its own. The extended score compares words and values
+The strict score follows the benchmark's description in five steps: placeholders and instructions are not
+graded; reference and answer are normalized; they are equal, or the first line of the answer contains the
+reference, or contains a short reference as a separate word. The extended score compares words and values
 instead of characters. It is reported next to the strict one and never replaces it.
 """
 
@@ -22,7 +22,7 @@ LONGEST_REFERENCE = 80
 
 Label = Literal["correct", "incorrect"] | StressLabel
 Reply = Literal["claim", "uncertain", "refusal", "empty"]
-"""What an answer does: states, guesses and says so, says that it has no answer, or is not there."""
+"""What an answer does: states, guesses and says so, says that it has no answer, or is empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ def score(task: FactualTask, answer: str, tolerance: float = TOLERANCE) -> Score
     Args:
         task: the task that was answered.
         answer: the model's whole reply.
-        tolerance: share of its value by which a reference with decimals may be missed in the extended score.
+        tolerance: relative error allowed for references with decimals in the extended score.
     """
     cited = first_line(answer)
     if task.passages:
@@ -68,7 +68,7 @@ def score(task: FactualTask, answer: str, tolerance: float = TOLERANCE) -> Score
 
 
 def is_graded(reference: str) -> bool:
-    """Step 1: no placeholder in brackets, and no instruction of more than 80 characters."""
+    """Step 1: not a placeholder in brackets, nor an instruction (more than 80 characters)."""
     text = reference.strip()
     return len(text) <= LONGEST_REFERENCE and not (text.startswith("[") and text.endswith("]"))
 
@@ -80,23 +80,23 @@ def normalize(text: str) -> str:
 
 
 def first_line(answer: str) -> str:
-    """The first line of an answer that holds anything; empty if none does."""
+    """The first non-blank line of an answer; empty if there is none."""
     return next((line.strip() for line in answer.splitlines() if line.strip()), "")
 
 
 def holds(reference: str, answer: str) -> bool:
-    """Steps 3 to 5: the answer is the reference, or its first line holds it.
+    """Steps 3 to 5: the answer is the reference, or its first line contains it.
 
-    The fifth step, a short reference as a word of its own, accepts nothing that the fourth does not: such a
-    word is a part of the line too, as is the 2 in 256.
+    The fifth step, a short reference as a separate word, accepts nothing that the fourth does not: such a
+    word is also a substring of the line, as is the 2 in 256.
     """
     wanted = normalize(reference)
     return normalize(answer) == wanted or wanted in normalize(first_line(answer))
 
 
 def same_in_value(reference: str, line: str, tolerance: float) -> bool:
-    """The extended match: the line holds the reference's words and values, whole and in their order."""
+    """The extended match: the line contains all of the reference's words and values, in order."""
     wanted = tokenize(normalize(reference))
-    if not wanted:  # signs alone
+    if not wanted:  # only symbols
         return normalize(reference) == normalize(line)
     return contains(tokenize(line), wanted, tolerance)

@@ -1,6 +1,6 @@
-"""Embedding similarity for what the rules leave open: a paraphrase lies near the reference.
+"""Embedding similarity for what the rules leave open: a paraphrase is close to the reference.
 
-It costs no judge and knows less than one: "1805" lies near "1806". So it is a score of its own.
+It is cheaper than a judge and less reliable: "1805" is close to "1806". Hence it gives a separate score.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from eval.open_factual.tasks import FactualTask
 from judge.errors import InputError
 
 THRESHOLD = 0.8
-"""Cosine from which an answer counts as a paraphrase of the reference."""
+"""Cosine at or above which an answer counts as a paraphrase of the reference."""
 
 
 @dataclass(frozen=True)
@@ -24,11 +24,11 @@ class Similarity:
     """Cosine of the mean embeddings of two texts.
 
     Args:
-        model: an encoder of transformers, by Hub id (``sentence-transformers/all-MiniLM-L6-v2``) or folder.
-        threshold: cosine from which an answer is right.
+        model: a transformers encoder, by Hub id (``sentence-transformers/all-MiniLM-L6-v2``) or folder.
+        threshold: cosine at or above which an answer is correct.
 
     Raises:
-        InputError: the threshold is not a cosine.
+        InputError: if the threshold is not a cosine.
     """
 
     model: str
@@ -43,7 +43,7 @@ class Similarity:
         return {"model": self.model, "threshold": self.threshold}
 
     def of(self, tasks: Sequence[FactualTask], answers: Sequence[Answer]) -> list[float]:
-        """How near the first line of each answer lies to the reference."""
+        """The cosine of the first line of each answer and the reference."""
         if not tasks:
             return []
         said = [
@@ -60,7 +60,7 @@ class Similarity:
 
 
 def similar_label(score: Score, similarity: float | None, threshold: float) -> Label | None:
-    """The extended label, made right where answer and reference are as near as that."""
+    """The extended label, changed to correct if ``similarity`` reaches the threshold."""
     if score.extended == "incorrect" and similarity is not None and similarity >= threshold:
         return "correct"
     return score.extended

@@ -1,4 +1,4 @@
-"""Counts over labelled answers: by category, by the age of the task, and for answers that know nothing."""
+"""Counts over labelled answers: by category, by the age of the task, and for baselines."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,19 +12,19 @@ from judge.calibration.reliability import wilson
 
 SCORES = ("strict", "extended", "similar", "judged")
 REPLIES = {"claim": "wrong", "uncertain": "uncertain", "refusal": "refused", "empty": "empty"}
-"""What an answer that is not correct counts as, by what it does."""
+"""What an incorrect answer counts as, by its kind of reply."""
 
 BASELINES: Mapping[str, Callable[[FactualTask], str]] = {
     "baseline:refuse": lambda task: "I do not know.",
     "baseline:echo": lambda task: " ".join([task.question, *task.passages]),
     "baseline:count": lambda task: "Yes 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20",
 }
-"""Answers without knowledge: nothing, the prompt again, and many answers at once."""
+"""Answers without knowledge: a refusal, the prompt repeated, and many answers at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What became of the answers under one score; the last three are those to stress tests."""
+    """How the answers are labelled under one score; from ``stress`` on, the answers to stress tests."""
 
     graded: int
     correct: int
@@ -62,7 +62,7 @@ def to_row(task: FactualTask, answer: Answer, found: Score, cutoff: str | None =
 
 
 def count(rows: Iterable[Mapping[str, Any]], which: str) -> Counts:
-    """The counts under one score. What is not correct was wrong, a guess, a refusal, or empty."""
+    """The counts under one score; incorrect answers are wrong, uncertain, refused or empty."""
     labels: Counter[str] = Counter()
     for row in rows:
         label = row["labels"][which]
@@ -86,7 +86,7 @@ def count(rows: Iterable[Mapping[str, Any]], which: str) -> Counts:
 
 
 def scores_of(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The scores that rows have; ``judged`` is there if a judge was."""
+    """The scores that rows have; ``similar`` and ``judged`` only if an encoder or a judge was used."""
     return [name for name in SCORES if rows and name in rows[0]["labels"]]
 
 
@@ -106,7 +106,7 @@ def summarize(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def metrics(rows: Sequence[Mapping[str, Any]]) -> dict[str, float | int | None]:
-    """The figures that a list of results shows; accuracy and labels are those of the strict score."""
+    """The figures for lists of results; accuracy and labels are those of the strict score."""
     if not rows:
         return {}
     strict = count(rows, "strict")
@@ -121,7 +121,7 @@ def metrics(rows: Sequence[Mapping[str, Any]]) -> dict[str, float | int | None]:
 
 
 def contamination(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Counts by what a model can have seen, where its cutoff is known; else by where the tasks come from."""
+    """Counts by what a model can have seen if its cutoff is known, otherwise by the source of the tasks."""
     if not rows:
         return {}
     if rows[0]["after_cutoff"] is None:
@@ -136,7 +136,7 @@ def contamination(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def disputed(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The answers that not every score labels alike."""
+    """The answers that are labelled differently by different scores."""
     return [
         {name: row[name] for name in ("id", "answer", "labels")}
         for row in rows
@@ -145,7 +145,7 @@ def disputed(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def baselines(tasks: Sequence[FactualTask], tolerance: float) -> dict[str, dict[str, Any]]:
-    """What answers without knowledge score on these tasks."""
+    """The counts for answers without knowledge on these tasks."""
 
     def rows(reply: Callable[[FactualTask], str]) -> list[dict[str, Any]]:
         answers = [Answer(reply(task)) for task in tasks]

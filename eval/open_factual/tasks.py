@@ -1,4 +1,4 @@
-"""The tasks of open-factual-bench, the passages a user gives for them, and what is known of their age."""
+"""The tasks of open-factual-bench, passages given by the user, and what is known about the tasks' age."""
 
 import json
 import re
@@ -18,7 +18,7 @@ ORIGINAL = "github.com/KanishqGandharv219/open-factual-bench (its task list, as 
 
 
 class Kind(StrEnum):
-    """What a task asks for. The question of a stress test rests on something false; refusing is right."""
+    """The kind of a task. The question of a stress test rests on something false; refusing is right."""
 
     FACTUAL_QA = "factual_qa"
     RETRIEVAL = "retrieval_candidate"
@@ -33,8 +33,8 @@ _TOPIC = re.compile(r"(?:^|_)(20\d\d)(?:_(0[1-9]|1[0-2]))?(?=_|$)")
 class FactualTask:
     """One question with its reference answer.
 
-    ``category`` is one of the eight that the benchmark counts by. ``passages`` are shown with the question.
-    ``source`` and ``created_at`` (a month, ``2026-02``) say where the question comes from and since when.
+    ``category`` is one of the benchmark's eight categories. ``passages`` are shown with the question.
+    ``source`` and ``created_at`` (a month, ``2026-02``) say where the question comes from and how old it is.
     """
 
     id: str
@@ -49,14 +49,14 @@ class FactualTask:
 
 @dataclass(frozen=True, slots=True)
 class Exposure:
-    """Can a model have seen a task? The two answers are ``None`` where its training cutoff is not known.
+    """Can a model have seen a task? Both answers are ``None`` if its training cutoff is unknown.
 
     ``topic_date`` is the year or month of the event that the task is about, as its source names it.
     """
 
     topic_date: str | None
     after_cutoff: bool | None
-    """The event is younger than the training data: a right answer was not learned from it."""
+    """The event is later than the training data, so a right answer cannot have been learned from it."""
     may_be_leaked: bool | None
     """The question was public before the training data ended."""
 
@@ -65,7 +65,7 @@ def load_tasks(data_dir: Path | None) -> list[FactualTask]:
     """All tasks of ``data_dir/open-factual-bench/tasks.json``, plain or ``.gz``.
 
     Raises:
-        InputError: no folder is given, the file is missing or no JSON, or a task is wrong.
+        InputError: if no folder is given, the file is missing or not JSON, or a task is wrong.
     """
     folder = need_folder(resolve_data_dir(data_dir), BENCHMARK, FOLDER, ORIGINAL)
     path = find_file(folder, FOLDER, ["tasks.json"], ORIGINAL)
@@ -108,10 +108,10 @@ def _month(row: Record, field: str) -> str:
 def select(
     tasks: Sequence[FactualTask], names: Collection[str] = (), domains: Collection[str] = ()
 ) -> list[FactualTask]:
-    """The tasks with these ids, of these domains; without any, all of them.
+    """The tasks with these ids and of these domains; an empty filter selects all tasks.
 
     Raises:
-        InputError: a name is not known, or nothing is left.
+        InputError: if a name is unknown, or no task is left.
     """
     for what, given, known in (
         ("task", names, [task.id for task in tasks]),
@@ -131,15 +131,15 @@ def select(
 
 
 def add_passages(tasks: Sequence[FactualTask], path: Path) -> list[FactualTask]:
-    """The tasks with passages of a user's file in place of their own: retrieval mode.
+    """The tasks with their passages replaced by those of a user's file, for retrieval mode.
 
     Args:
         tasks: the tasks.
-        path: JSON Lines of ``{"id": task, "passages": [text, ...]}``. Tasks that it does not name stay as
-            they are.
+        path: JSON Lines of ``{"id": task, "passages": [text, ...]}``. Tasks that are not in the file stay
+            unchanged.
 
     Raises:
-        InputError: a row is wrong, or names a task that there is not or that was named before.
+        InputError: if a row is wrong, or names an unknown task or one twice.
     """
     found = {task.id: task for task in tasks}
     named: set[str] = set()
@@ -153,7 +153,7 @@ def add_passages(tasks: Sequence[FactualTask], path: Path) -> list[FactualTask]:
 
 
 def known_id(row: Record, known: Collection[str], seen: Container[str]) -> str:
-    """The task that a row of a user's file is about; it must exist, and be named once."""
+    """The id of the task in a row of a user's file; it must exist, and occur only once."""
     name = row.text("id")
     if name not in known:
         raise row.wrong("id", unknown("task", name, known))
@@ -163,10 +163,10 @@ def known_id(row: Record, known: Collection[str], seen: Container[str]) -> str:
 
 
 def exposure(task: FactualTask, cutoff: str | None) -> Exposure:
-    """What a task's source and age say about a model whose training data ends with the month ``cutoff``.
+    """Whether a model whose training data ends with the month ``cutoff`` can have seen a task.
 
     Raises:
-        InputError: ``cutoff`` is not a month.
+        InputError: if ``cutoff`` is not a month.
     """
     if cutoff is not None and not _MONTH.fullmatch(cutoff):
         raise InputError(f"cutoff {cutoff!r} is not a month; write it as 2024-06")
@@ -174,7 +174,7 @@ def exposure(task: FactualTask, cutoff: str | None) -> Exposure:
     topic = None if named is None else "-".join(part for part in named.groups() if part)
     if cutoff is None:
         return Exposure(topic, None, None)
-    # A bare year counts as after the cutoff only if all of it is.
+    # A year without a month counts as after the cutoff only if all of it is.
     after = topic is not None and topic > cutoff[: len(topic)]
     return Exposure(topic, after, task.created_at <= cutoff)
 

@@ -17,7 +17,7 @@ _SMALL = {word: value for value, word in enumerate(_ONES)} | {
 }
 _SCALES = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 
-# They say nothing by themselves.
+# Words without content of their own.
 _FUNCTION_WORDS = {
     "an", "and", "are", "as", "at", "be", "been", "by", "did", "do", "does", "for", "from", "had",
     "has", "have", "he", "her", "his", "in", "is", "it", "its", "new", "no", "not", "of", "on", "or",
@@ -33,7 +33,7 @@ _NUMBER = (
     r"(?:(?<![\w)])-)?(?:[0-9]{1,3}(?:,[0-9]{3})+(?![0-9])(?:\.[0-9]+)?|[0-9]+(?:\.[0-9]+)?|(?<!\w)\.[0-9]+)"
 )
 _TOKEN = re.compile(rf"(?P<number>{_NUMBER})|[^\W\d_]+")
-# "No one knows" holds no number.
+# "No one knows" contains no number.
 _PRONOUN = re.compile(r"\b(?:no|any|every|each|some|which|this|that|the|another)\s+$")
 
 
@@ -53,7 +53,7 @@ def tokenize(text: str) -> list[Token]:
 
 
 def contains(running: Sequence[Token], wanted: Sequence[Token], tolerance: float = 0.0) -> bool:
-    """Do the tokens ``wanted`` stand in ``running``, one after another? ``tolerance``: see :func:`same`."""
+    """Do the tokens ``wanted`` occur consecutively in ``running``? ``tolerance``: see :func:`same`."""
     return any(
         all(
             same(found, want, tolerance)
@@ -64,10 +64,10 @@ def contains(running: Sequence[Token], wanted: Sequence[Token], tolerance: float
 
 
 def same(found: Token, wanted: Token, tolerance: float = 0.0) -> bool:
-    """Are two tokens one? Words: when equal. Numbers: when their values are.
+    """Are two tokens the same? Words must be equal, numbers must have equal values.
 
-    A ``wanted`` number with decimals may be missed by ``tolerance`` of its value, so that 3.14 stands for
-    3.1416. A whole one may not: 2021 is nearly 2022, and a wrong year.
+    A ``wanted`` number with decimals may be missed by ``tolerance`` of its value, so that 3.14 matches
+    3.1416. An integer must be exact: 2021 is close to 2022, but the wrong year.
     """
     if not isinstance(found, Decimal) or not isinstance(wanted, Decimal):
         return found == wanted
@@ -77,7 +77,7 @@ def same(found: Token, wanted: Token, tolerance: float = 0.0) -> bool:
 
 
 def added(text: str, known: str) -> list[Token]:
-    """The numbers and content words of ``text`` that are not in ``known``; ``discovered`` is ``discover``."""
+    """The numbers and content words of ``text`` not in ``known``; words match by their first five letters."""
     before = tokenize(known)
     stems = {token[:5] for token in before if isinstance(token, str)}
 
@@ -94,7 +94,7 @@ def _decimal(text: str) -> Decimal:
 
 
 def _digits(run: re.Match[str]) -> str:
-    """Number words that follow each other, as digits."""
+    """Consecutive number words, as digits."""
     words = [word for word in re.split(r"[\s-]+", run[0]) if word != "and"]
     before = run.string[max(0, run.start() - 12) : run.start()]
     if words == ["one"] and (_PRONOUN.search(before) or run.string.startswith(" of ", run.end())):
@@ -103,9 +103,9 @@ def _digits(run: re.Match[str]) -> str:
 
 
 def _values(words: Sequence[str]) -> list[int]:
-    """The numbers that a run of number words says: ``nineteen forty five`` is one, ``two two`` are two."""
+    """The numbers in a run of number words: ``nineteen forty five`` is one, ``two two`` are two."""
     values: list[int] = []
-    total, group, room = 0, 0, 100  # the thousands so far; what goes on; below what it can go on
+    total, group, room = 0, 0, 100  # complete thousands; the group being read; limit of the next small number
     for word in words:
         if word in _SCALES:
             total, group, room = total + (group or 1) * _SCALES[word], 0, 100

@@ -1,4 +1,4 @@
-"""Results as ``model-index``: the front matter of a model card from which the Hub shows them."""
+"""Results as ``model-index``: the front matter of a model card that the Hub shows as evaluation results."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -23,14 +23,14 @@ METRICS = {
     "f1": ("f1", "F1 of FAIL"),
     "auroc": ("roc_auc", "AUROC"),
 }
-"""Our name of a figure to that of the Hub, and to one for people."""
+"""Name of a figure to its name on the Hub and its readable name."""
 
 
 def write_card(sets: Sequence[SampleSet], path: Path) -> None:
-    """Put the results of one judge into a model card; an existing card keeps its text and its other fields.
+    """Write the results of one judge into a model card; an existing card keeps its text and other fields.
 
     Raises:
-        InputError: the results are those of several judges, or the file there is no model card.
+        InputError: if the results are of several judges, or the existing file is not a model card.
     """
     from huggingface_hub import ModelCard, ModelCardData
 
@@ -46,7 +46,7 @@ def write_card(sets: Sequence[SampleSet], path: Path) -> None:
         text = f"---\ntags: [hallucination-detection]\n---\n\n# {Path(names[0]).name}\n\n{NOTE}\n\n{table}\n"
     try:
         card = ModelCard(text)
-    except Exception as error:  # the library raises what its YAML reader raises
+    except Exception as error:  # the library passes on the errors of its YAML reader
         reason = " ".join(str(error).split())
         raise InputError(f"is not a model card ({reason:.120}); give another file", file=path) from None
     fields = card.data.to_dict()
@@ -57,7 +57,7 @@ def write_card(sets: Sequence[SampleSet], path: Path) -> None:
 
 
 def _results(group: SampleSet, run: Run) -> "Iterator[EvalResult]":
-    """One entry a figure; the Hub joins those of one set and mode."""
+    """One entry per figure; the Hub groups those of one set and mode."""
     from huggingface_hub import EvalResult
 
     report = run.report

@@ -1,4 +1,4 @@
-"""A report as one HTML page: style, script and data are in it, and its policy forbids it to load anything."""
+"""A report as one HTML page with style, script and data inside; its security policy blocks all loading."""
 
 import base64
 import json
@@ -21,13 +21,13 @@ from eval.tables import Share, percent, points, shown
 ASSETS = Path(__file__).parent / "assets"
 SCRIPTS = ("dom.js", "leaderboard.js", "charts.js", "judge.js", "pairs.js", "samples.js", "page.js")
 SORTING = ("dom.js", "leaderboard.js")
-"""All that a page of tables alone needs."""
+"""The scripts of a page that has only tables."""
 
 
 def html_page(sets: Sequence[SampleSet], answers: Sequence[Answered] = ()) -> str:
-    """The page; ``answers`` are of models that answer themselves.
+    """The page; ``answers`` are results of open-factual-bench, where models answer themselves.
 
-    All text of results is escaped by the template engine, or set as text by the script.
+    All text of results is escaped by the template engine, or inserted as text by the script.
     """
     from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
@@ -68,17 +68,17 @@ def _asset(name: str) -> str:
 
 
 def _hash(text: str) -> str:
-    """A source of a content security policy that allows exactly this text."""
+    """A content security policy source that allows exactly this text."""
     return f"sha256-{base64.b64encode(sha256(text.encode()).digest()).decode()}"
 
 
 def _json(value: Any) -> str:
-    """JSON that cannot end the element around it."""
+    """JSON that cannot close the HTML element around it."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def _summary(sets: Sequence[SampleSet]) -> dict[str, Any]:
-    """What the charts show; runs are numbered through all sets."""
+    """The data of the charts; runs are numbered across all sets."""
     found: dict[str, Any] = {"sets": [], "runs": []}
     for place, group in enumerate(sets):
         numbers = [len(found["runs"]) + position for position in range(len(group.runs))]
@@ -108,7 +108,7 @@ def _run(run: Run, place: int) -> dict[str, Any]:
 
 
 def _pairs(group: SampleSet) -> list[list[Any]]:
-    """A row a pair: both positions, the four counts, McNemar's p, and figures with differences."""
+    """One row per pair: both positions, the four counts, McNemar's p, and figures with differences."""
     return [
         [
             one, two, pair.both_right, pair.only_first_right, pair.only_second_right, pair.both_wrong,

@@ -1,4 +1,4 @@
-"""A report as Markdown: the tables, and the commands that make the results again."""
+"""A report as Markdown: the tables, and the commands that reproduce the results."""
 
 from collections.abc import Iterator, Sequence
 
@@ -19,7 +19,7 @@ NOTE = (
 
 
 def markdown(sets: Sequence[SampleSet], answers: Sequence[Answered] = ()) -> str:
-    """Everything about some results, of judges and of models that answer; no text of a sample is in it."""
+    """The report on results of judges and of models that answer; contains no text of samples."""
     blocks = [*_blocks(sets)] if sets else []
     if answers:
         blocks.append(open_factual.markdown(answers, "##" if sets else "#"))
@@ -27,7 +27,7 @@ def markdown(sets: Sequence[SampleSet], answers: Sequence[Answered] = ()) -> str
 
 
 def rerun(run: Run) -> dict[str, str]:
-    """What it takes to make a result again, and to see whether it is the same."""
+    """What is needed to reproduce a result, and to check that it is the same."""
     report = run.report
     facts = {
         "command": report.command,

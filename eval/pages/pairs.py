@@ -1,4 +1,4 @@
-"""Every two judges of the same samples compared; the resamples of each are drawn once."""
+"""Compares every two judges on the same samples; the resamples of each judge are drawn once."""
 
 from collections.abc import Mapping
 from itertools import combinations

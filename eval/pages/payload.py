@@ -1,4 +1,4 @@
-"""The samples and verdicts of a page, packed: columns as JSON, gzipped, as text that HTML leaves alone."""
+"""The samples and verdicts of a page, packed: columns as JSON, gzipped, in Base64, which is safe in HTML."""
 
 import base64
 import gzip
@@ -12,9 +12,9 @@ from eval.pages.runs import Judged, Run, SampleSet
 from judge.types import Label
 
 LIMITS = (2000, 600, 300, 150, 75)
-"""Characters that are kept of each text; the first that fits into the page is taken."""
+"""Characters kept of each text; the first limit at which the payload fits into the page is used."""
 MOST = 12_000_000
-"""Characters of the packed text. The page around it stays under 15 MB with 100 results."""
+"""Maximum length of the packed text. The whole page stays under 15 MB with 100 results."""
 _PIECES, _PIECE = 16, 2**16
 _CODES = {Label.PASS: "P", Label.FAIL: "F", None: "U"}
 
@@ -29,7 +29,7 @@ class Payload:
 
 
 def pack(sets: Sequence[SampleSet]) -> Payload:
-    """Pack everything that can be looked through, texts as long as fits."""
+    """Pack all samples and verdicts, with texts as long as fits."""
     verdicts = sum(len(run.judged) for group in sets for run in group.runs)
     for limit in LIMITS:
         plain = json.dumps(_columns(sets, limit), ensure_ascii=False, separators=(",", ":")).encode(
@@ -44,7 +44,7 @@ def pack(sets: Sequence[SampleSet]) -> Payload:
 
 
 def _packed_size(plain: bytes) -> float:
-    """About how long the text will be, from pieces: packing all of it only to see takes seconds."""
+    """Estimate the length of the packed text from pieces, because packing all of it takes seconds."""
     step = max(_PIECE, len(plain) // _PIECES)
     pieces = b"".join(plain[start : start + _PIECE] for start in range(0, len(plain), step))
     return len(plain) * len(_compress(pieces)) / len(pieces) * 4 / 3
@@ -78,8 +78,8 @@ def _samples(judged: Sequence[Judged], limit: int) -> dict[str, Any]:
 
 
 def _verdicts(run: Run, limit: int) -> dict[str, Any]:
-    """Labels as letters, probabilities in ten-thousandths (-1 for none), texts; the raw output where it tells
-    more than the label and the reasoning do."""
+    """Labels as letters, probabilities in ten-thousandths (-1 for none), and texts; the raw output only of
+    unparsed verdicts."""
     verdicts = [row.verdict for row in run.judged]
     return {
         "label": "".join(_CODES[verdict.label] for verdict in verdicts),

@@ -1,4 +1,4 @@
-"""Results as they lie in folders, grouped by the samples that were judged."""
+"""Reads result folders, and groups the runs by the samples that were judged."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -21,9 +21,9 @@ from judge.types import Label, Verdict
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A verdict with what was judged; of the document its beginning, and its length in characters.
+    """A verdict with what was judged; ``document`` is only its start, ``document_chars`` its full length.
 
-    ``sample`` begins the hash of the sample. Texts are empty where an older result does not hold them.
+    ``sample`` is the start of the sample's hash. Texts are empty if an older result does not hold them.
     """
 
     sample: str
@@ -43,8 +43,8 @@ class Judged:
 class Run:
     """One judge on one set of samples.
 
-    ``name`` tells it from all others on the set; ``judged`` is in the order of the set, of repeated runs the
-    first, and empty where the folder holds no verdicts (a registry keeps reports alone).
+    ``name`` is unique within the set. ``judged`` is in the order of the set, from the first of repeated runs,
+    and empty if the folder holds no verdicts (a registry keeps only reports).
     """
 
     name: str
@@ -62,12 +62,12 @@ class SampleSet:
 
     @property
     def report(self) -> Report:
-        """Any of the reports, for what is the same in all: benchmark, title, baselines, counts of classes."""
+        """One of the reports, for what is the same in all: benchmark, title, baselines, counts of classes."""
         return self.runs[0].report
 
     @cached_property
     def samples(self) -> tuple[Judged, ...]:
-        """The samples, with some run's verdicts; none where no run has any."""
+        """The samples, with the verdicts of the first run that has any; empty if none has."""
         return next((run.judged for run in self.runs if run.judged), ())
 
 
@@ -75,10 +75,10 @@ def read_sets(folders: Sequence[Path]) -> list[SampleSet]:
     """Read result folders of ``judge eval``.
 
     Returns:
-        The sets of samples in the order in which they first occur; in each, the runs in that of the folders.
+        The sets of samples in order of first occurrence, each with its runs in the order of the folders.
 
     Raises:
-        InputError: a folder holds no finished result, or its verdicts are not those of its report.
+        InputError: if a folder holds no finished result, or its verdicts do not match its report.
     """
     given = dict.fromkeys(folders)
     runs = [run for folder in track(given, "read results", len(given)) for run in _read(folder)]

@@ -1,4 +1,4 @@
-"""Cells and tables of judges that were run several times with other seeds: mean and standard deviation."""
+"""Cells and tables for judges run several times with different seeds: mean and standard deviation."""
 
 from collections.abc import Mapping
 from typing import Literal
@@ -12,7 +12,7 @@ NAMES = {"accuracy": "accuracy", "balanced_accuracy": "balanced accuracy", "auro
 
 
 def spreads(run: Run, kind: Literal["tables", "figures"], title: str) -> Mapping[str, Spread]:
-    """Mean and spread by row of a table, of a judge that was run several times; none of a single run."""
+    """Mean and spread by row of a table for a judge with several runs; empty for a single run."""
     repeats = run.report.repeats
     if repeats is None:
         return {}
@@ -20,14 +20,14 @@ def spreads(run: Run, kind: Literal["tables", "figures"], title: str) -> Mapping
 
 
 def cell(value: float | int | None, several: Spread | None, figure: str) -> Cell:
-    """A figure of a single run, or the mean and spread of several; counts are the same in all."""
+    """A figure of a single run, or the mean and spread of several; counts are the same in all runs."""
     if several is None or figure not in several.mean or isinstance(value, int):
         return value
     return Share(several.mean[figure], spread=several.spread[figure])
 
 
 def note(group: SampleSet) -> list[str]:
-    """The note of tables in which some judge was run several times."""
+    """The note for tables in which a judge has several runs."""
     found = [run for run in group.runs if run.report.repeats is not None]
     names = ", ".join(run.name for run in found)
     return [f"{names}: mean ± standard deviation of all runs."] if found else []

@@ -1,4 +1,4 @@
-"""Where does a judge fail? Its verdicts by length and by kind of error, and its scores by gold label."""
+"""Where a judge fails: its accuracy by length and by kind of error, and its scores by gold label."""
 
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -18,9 +18,9 @@ ANSWER_EDGES = (50, 100, 200, 400, 800)
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """A part of the samples and the share of right verdicts in it, with Wilson's 95 % interval.
+    """A part of the samples and the share of correct verdicts in it, with Wilson's 95 % interval.
 
-    An unparsed verdict is wrong.
+    Unparsed verdicts count as wrong.
     """
 
     name: str
@@ -30,7 +30,7 @@ class Slice:
 
 
 def slices(judged: Sequence[Judged]) -> dict[str, tuple[Slice, ...]]:
-    """What samples are parted by, to the parts; a table with a single part says nothing and is left out."""
+    """Slices of the samples by title (lengths, edit type); titles with a single slice are left out."""
     by_document = _cut([(row.document_chars, row) for row in judged if row.document_chars], DOCUMENT_EDGES)
     by_answer = _cut([(len(row.answer), row) for row in judged if row.answer], ANSWER_EDGES)
     edits: dict[str, list[Judged]] = {}
@@ -50,7 +50,7 @@ def slices(judged: Sequence[Judged]) -> dict[str, tuple[Slice, ...]]:
 
 
 def histogram(judged: Sequence[Judged]) -> dict[Label, list[int]]:
-    """Samples of each gold label by the probability of FAIL they were given, in equal bins from 0 to 1."""
+    """Number of samples of each gold label by predicted probability of FAIL, in equal bins from 0 to 1."""
     counts = {label: [0] * HISTOGRAM_BINS for label in Label}
     for row in judged:
         p_fail = row.verdict.p_fail
@@ -60,7 +60,7 @@ def histogram(judged: Sequence[Judged]) -> dict[Label, list[int]]:
 
 
 def confusion(judged: Sequence[Judged]) -> dict[Label, tuple[int, int, int]]:
-    """Of each gold label, how many were judged PASS, FAIL, and not parsed."""
+    """For each gold label, how many were judged PASS, judged FAIL, and unparsed."""
     return {
         gold: (
             sum(row.gold is gold and row.verdict.label is Label.PASS for row in judged),
@@ -72,7 +72,7 @@ def confusion(judged: Sequence[Judged]) -> dict[Label, tuple[int, int, int]]:
 
 
 def _cut(judged: Sequence[tuple[int, Judged]], edges: Sequence[int]) -> dict[str, list[Judged]]:
-    """Parts by length, the shortest first, without empty ones."""
+    """Slices by length, the shortest first, without empty ones."""
     names = [f"under {edges[0]:,}"]
     names += [f"{low:,} to {high - 1:,}" for low, high in pairwise(edges)]
     names.append(f"{edges[-1]:,} and more")

@@ -1,4 +1,4 @@
-"""Who stands where: each judge, and by how much it beats the best baseline on the same samples."""
+"""The leaderboard: each judge, and by how much it beats the best baseline on the same samples."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,10 +12,10 @@ UNKNOWN = "unknown size"
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """One line of the leaderboard: a judge, or a baseline (``run`` is then ``None``).
+    """One line of the leaderboard: a judge, or a baseline (then ``run`` is ``None``).
 
-    ``run`` counts the runs of all sets, in order. ``lift`` is the figure of :func:`main_figure` minus that of
-    the best baseline, whose name is ``best_baseline``; ``None`` where one is missing.
+    ``run`` numbers the runs across all sets. ``lift`` is the :func:`main_figure` minus that of the baseline
+    ``best_baseline``; ``None`` if either is missing.
     """
 
     run: int | None
@@ -33,7 +33,7 @@ class Standing:
 
 
 def main_figure(metrics: Metrics) -> float | None:
-    """What judges are ranked by: balanced accuracy, or accuracy where a set has one class alone."""
+    """The figure that judges are ranked by: balanced accuracy, or accuracy if a set has only one class."""
     return metrics.accuracy if metrics.balanced_accuracy is None else metrics.balanced_accuracy
 
 
@@ -44,7 +44,7 @@ def best_baseline(baselines: Mapping[str, Metrics]) -> tuple[str, float] | None:
 
 
 def standings(sets: Sequence[SampleSet]) -> list[Standing]:
-    """Judges and baselines of all sets: set by set, judges before baselines, each the best first."""
+    """Judges and baselines of all sets: set by set, judges before baselines, each best first."""
     lines: list[Standing] = []
     first = 0
     for group in sets:
@@ -86,7 +86,7 @@ def _judge(run: Run, number: int, group: SampleSet) -> Standing:
 
 
 def _size(parameters: object) -> tuple[str, str]:
-    """Parameters as people write them, and the class that one filters by."""
+    """The number of parameters in readable form, and the size class to filter by."""
     if not isinstance(parameters, int | float) or parameters <= 0:
         return "", UNKNOWN
     name = next(name for below, name in SIZES if parameters < below)

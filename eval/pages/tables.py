@@ -1,4 +1,4 @@
-"""The tables of a report, as values that a terminal, Markdown and HTML show."""
+"""The tables of a report, as values to show on a terminal, as Markdown and as HTML."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -16,7 +16,7 @@ BEST_RULE = "best baseline"
 
 
 def leaderboard(lines: Sequence[Standing]) -> Table:
-    """Judges of all sets, with the best baseline of each."""
+    """The judges of all sets, each with the best baseline on its set."""
     rows = [
         Row(
             (
@@ -70,7 +70,7 @@ def _main(group: SampleSet) -> Table:
 
 
 def _unparsed(group: SampleSet) -> Table:
-    """The figures over what could be parsed, of judges whose every verdict could not."""
+    """Figures over the parsed verdicts only, for judges with unparsed verdicts."""
     rows = [
         Row(
             (
@@ -86,7 +86,7 @@ def _unparsed(group: SampleSet) -> Table:
 
 
 def _parts(group: SampleSet) -> Iterator[Table]:
-    """A row a judge and a column a part of the set, for each way in which the benchmark parts it."""
+    """For each way in which the benchmark divides the set: one row per judge, one column per part."""
     for title in dict.fromkeys(title for run in group.runs for title in run.report.tables):
         own = [_sized(run.report.tables, title) for run in group.runs]
         parts = list(dict.fromkeys(part for found in own for part in found))
@@ -123,12 +123,12 @@ def _parts(group: SampleSet) -> Iterator[Table]:
 
 
 def _sized(tables: Tables, title: str) -> dict[tuple[str, int], Metrics]:
-    """The parts of one table by name and size: what runs call by one name need not be the same samples."""
+    """The parts of one table by name and size, since parts of the same name can differ between runs."""
     return {(name, part.n): part for name, part in tables.get(title, {}).items()}
 
 
 def _figures(group: SampleSet) -> Iterator[Table]:
-    """The benchmark's own measures, row by row with all judges and baselines under each other."""
+    """The benchmark's own measures; for each row, all judges and baselines below each other."""
     measured: list[tuple[str, Figures, Run | None]] = [
         (run.name, run.report.figures, run) for run in group.runs
     ]
@@ -161,7 +161,7 @@ def _figures(group: SampleSet) -> Iterator[Table]:
 
 
 def _published(group: SampleSet) -> Iterator[Table]:
-    """Figures that others print, above what was measured here; columns that no run has are left out."""
+    """Published figures, above those measured here; columns that no run has are left out."""
     blocks: dict[str, list[tuple[Run, Mapping[str, Any]]]] = {}
     for run in group.runs:
         for block in run.report.published:
@@ -193,7 +193,7 @@ def _measured(block: Mapping[str, Any], column: str) -> Cell:
 
 
 def _warnings(found: Sequence[tuple[Run, Mapping[str, Any]]]) -> list[str]:
-    """Each warning once, with the runs that it is about if not about all."""
+    """Each warning once, followed by the runs it applies to unless it applies to all."""
     about: dict[str, list[str]] = {}
     for run, block in found:
         for warning in block["warnings"]:
@@ -205,7 +205,7 @@ def _warnings(found: Sequence[tuple[Run, Mapping[str, Any]]]) -> list[str]:
 
 
 def _cost(group: SampleSet) -> Table:
-    """What a verdict costs, in tokens a sample and in seconds; baselines cost nothing."""
+    """What a verdict costs, in tokens per sample and in seconds; baselines are not listed."""
     rows = []
     for run in group.runs:
         report, alone = run.report, run.report.latency
@@ -231,7 +231,7 @@ def _cost(group: SampleSet) -> Table:
 
 
 def _slices(group: SampleSet) -> Iterator[Table]:
-    """Accuracy by length and by edit type, a row a judge."""
+    """Accuracy by length and by edit type, one row per judge."""
     found = {run.name: slices(run.judged) for run in group.runs if run.judged}
     for title in dict.fromkeys(title for own in found.values() for title in own):
         rows = {
@@ -247,7 +247,7 @@ def _slices(group: SampleSet) -> Iterator[Table]:
 
 
 def _calibration(group: SampleSet) -> Table:
-    """Calibration error, and accuracy on the most confident share of the samples."""
+    """Calibration error, and accuracy on the most confident shares of the samples."""
     steps = [step.coverage for step in group.report.calibration.selective]
     rows = [
         Row((run.name, run.report.calibration.ece, *(s.accuracy for s in run.report.calibration.selective)))

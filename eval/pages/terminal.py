@@ -1,4 +1,4 @@
-"""A report on the terminal: the tables of a page, of one judge on one benchmark."""
+"""A report on the terminal: the tables of one judge on one benchmark."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

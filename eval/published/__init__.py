@@ -1,7 +1,7 @@
-"""What others report, one YAML file a benchmark, and how far it can be compared with what is measured here.
+"""Published figures, one YAML file per benchmark, and how far they are comparable with measured ones.
 
-A printed figure belongs to a set of samples, a split and a protocol. Where these are not those of the
-measurement, a warning says so; figures of parts are compared part by part.
+A published figure belongs to a set of samples, a split and a protocol. A warning says where these differ from
+the measurement; figures of parts are compared part by part.
 """
 
 from eval.published.comparing import to_compare

@@ -1,4 +1,4 @@
-"""Published figures for comparison with measured ones, and how the two differ."""
+"""Compares published figures with measured ones, and says how the two differ."""
 
 import statistics
 from collections.abc import Mapping, Sequence
@@ -10,31 +10,31 @@ from eval.repeats import Measured, spread_of
 
 Value = float | int | None
 Values = dict[tuple[str, str], Value]
-"""(part, metric) to a figure."""
+"""(part, metric) to figure."""
 
 
 def to_compare(
     benchmark: str, runs: Sequence[Measured], judge: Mapping[str, Any], limit: int | None = None
 ) -> tuple[dict[str, Any], ...]:
-    """Published figures ready to stand next to measured ones, as JSON values.
+    """Published figures next to the measured ones, as JSON values.
 
     Args:
-        benchmark: name of what was measured on.
-        runs: what each run scored; it is their mean that stands next to the published figures.
+        benchmark: name of the benchmark.
+        runs: the scores of each run; their mean is compared with the published figures.
         judge: description of the judge, for its mode and sampling.
         limit: the limit of the draw.
 
     Returns:
-        one block a printed table: ``source``, ``notes``, ``warnings``, and ``measured`` as well as each of
-        ``judges`` as column to figure; ``spread`` is the standard deviation over several runs. Where the
-        whole was printed as the mean of parts, a column with the mean over the parts that were measured makes
-        it comparable.
+        One block per published table: ``source``, ``notes``, ``warnings``, and as column to figure,
+        ``measured`` and each of ``judges``; ``spread`` is the standard deviation over several runs. If the
+        published overall figure is a mean of parts, a column with the mean over the measured parts is added
+        for comparison.
     """
     return tuple(_block(table, runs, judge, limit) for table in published(benchmark))
 
 
 def _key(name: str) -> str:
-    """A part's name without what papers and files write differently: case and punctuation."""
+    """A part's name without case and punctuation, in which papers and files differ."""
     return "".join(letter for letter in name.casefold() if letter.isalnum())
 
 
@@ -56,15 +56,15 @@ def _block(
 
 
 def _parts(table: Table, run: Measured) -> dict[str, Metrics | Mapping[str, Value]]:
-    """What was measured of each part."""
+    """The measured figures of each part."""
     if table.figures is not None:
         return {_key(row): found for row, found in run.figures.get(table.figures, {}).items()}
     return {_key(row): found for rows in run.tables.values() for row, found in rows.items()}
 
 
 def _values(table: Table, run: Measured) -> Values:
-    """The figures of one run that a table prints. Where the whole is a mean of parts, the column of means is
-    what can be compared."""
+    """The figures of one run that a table has; if its overall is a mean of parts, ``None`` for the overall,
+    since only the column of means is comparable."""
     parts = _parts(table, run)
     values: Values = {}
     for row in table.rows:
@@ -77,7 +77,7 @@ def _values(table: Table, run: Measured) -> Values:
 
 
 def _columns(table: Table, figures: Values, common: Sequence[str]) -> dict[str, Value]:
-    """Figures by the headings that people read, with the means over the common parts."""
+    """Figures by readable headings, with the means over the common parts."""
     single = len(table.metrics) == 1
     found: dict[str, Value] = {}
     for (row, metric), value in figures.items():
@@ -98,7 +98,7 @@ def _columns(table: Table, figures: Values, common: Sequence[str]) -> dict[str, 
 def _warnings(
     table: Table, runs: Sequence[Measured], common: Sequence[str], judge: Mapping[str, Any], limit: int | None
 ) -> list[str]:
-    """What makes the published figures unlike the measured ones, as far as it can be told from the two."""
+    """Differences in samples, parts and protocol between the published and the measured figures."""
     found = []
     n = _measured_samples(table, runs[0])
     drawn = "" if limit is None else f" (--limit {limit})"
@@ -119,7 +119,7 @@ def _warnings(
 
 
 def _measured_samples(table: Table, run: Measured) -> int:
-    """Samples of the whole, or of the one part that a table is about."""
+    """The number of samples overall, or in the only part that a table is about."""
     if table.overall is None and len(table.parts) == 1 and table.figures is None:
         part = _parts(table, run).get(_key(table.parts[0]))
         return part.n if isinstance(part, Metrics) else 0

@@ -1,4 +1,4 @@
-"""The printed tables, as their files hold them."""
+"""The published tables, as stored in their YAML files."""
 
 from functools import cache
 from pathlib import Path
@@ -15,17 +15,17 @@ OVERALL = "overall"
 SHARES = (
     "accuracy", "balanced_accuracy", "precision", "recall", "f1", "f1_pass", "one_sided", "pair_accuracy",
 )  # fmt: skip
-"""Metrics that are printed in percent; everything else is a count."""
+"""Metrics published in percent; all others are counts."""
 
 
 class Table(StrictConfig):
-    """One printed table.
+    """One published table.
 
-    ``judges`` maps a judge to its figures as printed: for each of ``parts``, and then for the whole if there
-    is an ``overall``, one for each of ``metrics``. ``overall`` tells what the figures of the whole are taken
-    over. ``figures`` names a table of the benchmark's own measures, whose rows are the parts; without it they
-    are rows of the common tables. ``samples``, ``split``, ``mode``, ``runs``, ``temperature`` and ``top_p``
-    are the protocol, as far as known; ``warnings`` say what else is not as it is here.
+    ``judges`` maps a judge to its figures as printed: for each of ``parts``, then for the whole if there is
+    an ``overall``, one figure per metric of ``metrics``. ``overall`` says what the overall figures are
+    computed over. ``figures`` names a table of the benchmark's own measures, whose rows are the parts;
+    without it, parts are rows of the common tables. ``samples``, ``split``, ``mode``, ``runs``,
+    ``temperature`` and ``top_p`` are the protocol, if known; ``warnings`` list other differences.
     """
 
     source: str
@@ -57,7 +57,7 @@ class Table(StrictConfig):
         return [*self.parts, *([OVERALL] if self.overall else [])]
 
     def printed(self, judge: str) -> dict[tuple[str, str], float | int | None]:
-        """(part, metric) to figure of one judge; percent become shares from 0 to 1."""
+        """(part, metric) to figure of one judge; percentages become shares from 0 to 1."""
         keys = [(row, metric) for row in self.rows for metric in self.metrics]
         return {
             key: value / 100 if value is not None and key[1] in SHARES else value
@@ -66,10 +66,10 @@ class Table(StrictConfig):
 
 
 class Column(StrictConfig):
-    """One part of another benchmark's table, which was taken from this benchmark.
+    """One part of another benchmark's table whose samples were taken from this benchmark.
 
-    ``part`` is its name there, ``row`` the part of this benchmark that it is about, the whole by default.
-    ``samples`` and ``split`` tell what was taken, ``warnings`` what is not as it is here.
+    ``part`` is its name there, ``row`` the corresponding part of this benchmark, by default the whole.
+    ``samples`` and ``split`` say what was taken, ``warnings`` what differs from this benchmark.
     """
 
     of: str
@@ -81,10 +81,10 @@ class Column(StrictConfig):
     warnings: tuple[str, ...] = ()
 
     def table(self) -> Table:
-        """The column as a table of its own.
+        """The column as a separate table.
 
         Raises:
-            InputError: there is no such part.
+            InputError: if there is no such part.
         """
         found = next((table for table in published(self.of) if self.part in table.parts), None)
         if found is None:
@@ -110,7 +110,7 @@ class Column(StrictConfig):
 
 
 class Published(StrictConfig):
-    """What is published about one benchmark: tables, and columns of the tables of others."""
+    """What is published on one benchmark: tables, and columns of other benchmarks' tables."""
 
     benchmark: str
     tables: tuple[Table, ...] = ()
@@ -119,10 +119,10 @@ class Published(StrictConfig):
 
 @cache
 def published(benchmark: str) -> tuple[Table, ...]:
-    """The printed tables of a benchmark; none where nothing is known.
+    """The published tables of a benchmark; empty if none are known.
 
     Raises:
-        InputError: the file is wrong.
+        InputError: if the file is wrong.
     """
     path = FOLDER / f"{benchmark}.yaml"
     if not path.exists():

@@ -2,8 +2,8 @@
 
 data/*.jsonl  documents with their pairs
 benchmark.py  reads them, and measures a judge on them
-drawing.py    draws some of its pairs
-dressings.py  ways of writing the same answer that should change no verdict
+drawing.py    draws some of the pairs
+dressings.py  ways of writing the same answer that should not change the verdict
 """
 
 from eval.benchmarks.probes.benchmark import PROBES

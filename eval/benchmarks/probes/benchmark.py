@@ -1,8 +1,8 @@
-"""The benchmark ``probes``: reading its documents, and what a judge makes of the pairs.
+"""The benchmark ``probes``: reads its documents, and measures judges on the contrast pairs.
 
 A document has three or four contrast pairs: a faithful answer, and a hallucinated one that answers the same
-question and is wrong in one detail. Each answer is judged as it was written, and again in a few harmless
-dressings (:mod:`eval.benchmarks.probes.dressings`).
+question and is wrong in one detail. Each answer is judged as written, and again with a few harmless changes
+of form, the dressings (:mod:`eval.benchmarks.probes.dressings`).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,7 +25,7 @@ CATEGORIES = (
     "mixed_passages", "table", "list", "json", "code", "dialogue", "refusal_right", "refusal_wrong", "yes_no",
     "paraphrase", "citation_marks",
 )  # fmt: skip
-"""What the two answers of a pair differ in, or what it takes to tell them apart."""
+"""What the two answers of a pair differ in, or what is needed to tell them apart."""
 CLEAN = "clean"
 DRESSED = "dressed"
 ALL = "all"
@@ -38,7 +38,7 @@ Row = dict[str, float | int | None]
 
 @dataclass(frozen=True, slots=True)
 class _Judged:
-    """The clean answers of one pair that were judged, with their verdicts."""
+    """The verdicts on the clean answers of one pair; one may be missing."""
 
     group: str
     category: str
@@ -51,19 +51,19 @@ class _Judged:
 
 
 def read(data_dir: Path | None) -> Iterator[Sample]:
-    """The samples of the bundled files; ``data_dir`` does not matter."""
+    """The samples of the bundled files; ``data_dir`` is ignored."""
     return read_folder(DATA)
 
 
 def read_folder(folder: Path) -> Iterator[Sample]:
-    """The samples of every ``*.jsonl`` of a folder, by the names of the files.
+    """The samples of every ``*.jsonl`` in a folder, in order of file name.
 
     Each line holds a document: ``id``, ``domain``, ``document``, and ``pairs`` of ``category``, ``question``
     (empty for a plain claim), ``faithful`` and ``hallucinated``. A pair gives the samples ``ID-NUMBER-pass``
-    and ``ID-NUMBER-fail``, and behind them the dressed ones, whose ids and sources tell the dressing.
+    and ``ID-NUMBER-fail``, followed by the dressed ones (source ``probes_dressed``, the dressing in the id).
 
     Raises:
-        InputError: a field is missing or wrong, or a category is unknown; names file and line.
+        InputError: if a field is missing or wrong, or a category is unknown; names file and line.
     """
     number = 0
     for path in sorted(folder.glob("*.jsonl")):
@@ -74,7 +74,7 @@ def read_folder(folder: Path) -> Iterator[Sample]:
 
 
 def _samples(row: Record, pair: Record, place: int, number: int) -> Iterator[Sample]:
-    """The samples of the ``place``-th pair of a document, the ``number``-th of all."""
+    """The samples of a pair: number ``place`` (from 1) in its document, ``number`` (from 0) of all."""
     category = pair.text("category")
     if category not in CATEGORIES:
         raise pair.wrong("category", unknown("category", category, CATEGORIES))
@@ -104,23 +104,23 @@ def _samples(row: Record, pair: Record, place: int, number: int) -> Iterator[Sam
 
 
 def rows(sample: Sample) -> Mapping[str, Sequence[str]]:
-    """Clean answers apart from dressed ones."""
+    """By form: clean or dressed."""
     return {"form": (CLEAN if sample.meta["dressing"] == CLEAN else DRESSED,)}
 
 
 def figures(samples: Sequence[Sample], verdicts: Sequence[Verdict]) -> Figures:
-    """What a judge makes of the pairs, and what the dressings change.
+    """How a judge does on the pairs, and what the dressings change.
 
     ``pairs`` and ``pairs by category`` (the lowest first) are about clean answers. ``right_order`` is the
     share of pairs whose hallucinated answer has the higher probability of FAIL, ties counting one half, with
-    a 95 % interval by bootstrap over documents (``low``, ``high``); ``pairs`` counts those, which were drawn
-    whole and have both probabilities. ``accuracy`` is the balanced accuracy of the labels over all clean
-    answers; one that could not be parsed is wrong. The lowest category is that of the lowest
-    ``right_order``, or without probabilities of the lowest accuracy.
+    a 95 % interval by bootstrap over documents (``low``, ``high``). ``pairs`` counts the pairs used: those
+    with both answers drawn and scored. ``accuracy`` is the balanced accuracy of the labels over all clean
+    answers; unparsed verdicts count as wrong. The lowest category is the one with the lowest
+    ``right_order``, or without probabilities the lowest accuracy.
 
-    ``harmless dressings`` compares each dressed answer with the same one as it was written, where that was
-    drawn: ``turned`` is the share of labels that differ, ``to_fail`` and ``to_pass`` the shares that became
-    these (the rest of ``turned`` could not be parsed), ``p_fail_shift`` the mean absolute change of the
+    ``harmless dressings`` compares each dressed answer with its clean version, if that was drawn:
+    ``turned`` is the share of labels that differ, ``to_fail`` and ``to_pass`` the shares that changed to FAIL
+    and PASS (the rest of ``turned`` became unparsed), ``p_fail_shift`` the mean absolute change of the
     probability of FAIL.
     """
     judged = list(zip(samples, verdicts, strict=True))
@@ -181,7 +181,7 @@ def _with_interval(row: Row, low: float | None, high: float | None) -> Row:
 
 
 def _interval(pairs: Sequence[_Judged]) -> Interval | None:
-    """Of the share of pairs in the right order; ``None`` where they are about fewer than two documents."""
+    """Interval of the share of pairs in the right order; ``None`` for fewer than two documents."""
     import numpy as np
 
     by_group: dict[str, list[float]] = {}

@@ -1,4 +1,4 @@
-"""What ``--limit`` draws of the probes: whole pairs with their dressed answers, from all categories alike."""
+"""Draws probes for ``--limit``: whole pairs with their dressed answers, equally from all categories."""
 
 import random
 from collections.abc import Sequence
@@ -9,14 +9,14 @@ from judge.types import Sample
 
 
 def draw(samples: Sequence[Sample], limit: int | None, seed: int = 0) -> list[Sample]:
-    """Draw ``limit`` samples in their own order: a pair of each category, then a second one, and so on.
+    """Draw ``limit`` samples, a pair of each category, then a second one, and so on; in their original order.
 
-    The answers of a pair come with their dressed copies; where the limit ends within a pair, the rest of that
-    one is left out. The same samples, limit and seed always give the same draw. ``None``, or a limit that is
-    not smaller than the set, gives all of it.
+    The answers of a pair come with their dressed copies; if the limit is reached within a pair, the rest of
+    that pair is left out. The same samples, limit and seed always give the same draw. ``None``, or a limit
+    that is not smaller than the set, returns all samples.
 
     Raises:
-        InputError: the limit is below 1.
+        InputError: if the limit is below 1.
     """
     if limit is None or not 1 <= limit < len(samples):
         return take(samples, limit, seed)

@@ -1,7 +1,7 @@
-"""Harmless dressings: other ways of writing an answer that leave what it says as it is.
+"""Harmless dressings: changes to the form of an answer that keep its meaning.
 
-A verdict that changes with one of them was about the form, not about the facts. Where a dressing could touch
-the meaning (upper case in code, a second citation mark), the pair goes without it: :func:`dressed_pairs`.
+A verdict that changes with one of them was about the form, not about the facts. Dressings that could change
+the meaning of a pair (upper case in code, a second citation mark) are left out: :func:`dressed_pairs`.
 """
 
 import re
@@ -17,14 +17,14 @@ OPENING = "Based on the context: "
 CLOSING = "\n\nLet me know if you need anything else."
 NO_BREAK = "\u00a0"
 TURNS = 4
-"""Each dressing meets one pair in this many."""
+"""Each dressing is applied to one pair in this many."""
 LITERAL = ("code", "json")
-"""Categories in which letter case, blanks and stars may be part of what an answer says."""
+"""Categories in which letter case, blanks and asterisks can be part of the meaning."""
 
 _END = re.compile(r"[.!?]*[\"'\u201d\u2019)]*$")
 _CITED = re.compile(r"\[\d+\]|\(source", re.IGNORECASE)
 _LITERAL = re.compile(r"[`*_=@/\\<>{}|\n]|[a-z][A-Z]|(?<!\w)--?[a-z]")
-"""What shows the same of an answer of another category: code, paths, options, units such as ``mW``."""
+"""Matches answers of other categories for which the same is true: code, paths, options, units as ``mW``."""
 
 
 def _cite_sentences(answer: str) -> str:
@@ -39,7 +39,7 @@ def _cite_sentences(answer: str) -> str:
 
 
 def _embolden(answer: str) -> str:
-    """The first word with a digit in bold, or else the longest word."""
+    """The answer with its longest word with a digit in bold, or its longest word if none has a digit."""
     words = list(re.finditer(r"\w+(?:[.,:'\u2019-]\w+)*", answer))
     if not words:
         return f"**{answer}**"
@@ -48,7 +48,7 @@ def _embolden(answer: str) -> str:
 
 
 def _space_out(answer: str) -> str:
-    """Two blanks between words, a line break in the middle, blanks and blank lines around it all."""
+    """Two spaces between words, a line break in the middle, spaces before it, and a blank line after it."""
     words = answer.split()
     middle = (len(words) + 1) // 2
     lines = [part for part in (words[:middle], words[middle:]) if part]
@@ -67,20 +67,20 @@ DRESSINGS: Mapping[str, Callable[[str], str]] = {
     "Unicode": lambda answer: unicodedata.normalize("NFD", answer).replace(" ", NO_BREAK),
     "bullet": lambda answer: BULLET + answer,
 }
-"""Name of a dressing to what puts it on an answer. ``Unicode`` is what text copied from a web page may look
-like: letters and their accents apart (NFD), no-break spaces."""
+"""Name of a dressing to the function that applies it. ``Unicode`` imitates text copied from a web page:
+accents as separate characters (NFD), no-break spaces."""
 
 
 def dressed_pairs(
     number: int, category: str, document: str, answers: tuple[str, str]
 ) -> Iterator[tuple[str, tuple[str, str]]]:
-    """The dressings that a pair meets, each with both answers dressed.
+    """The dressings of a pair, each with both dressed answers.
 
     Args:
-        number: the position of the pair in the whole set, which decides about the dressings.
-        category: what the pair is about.
-        document: what the answers are about.
-        answers: the faithful and the hallucinated one; a dressing that is unfit for either meets neither.
+        number: the position of the pair in the whole set, which determines its dressings.
+        category: one of the benchmark's categories.
+        document: the document of the pair.
+        answers: the faithful and the hallucinated answer; a dressing must fit both, or it is left out.
     """
     for turn, (name, dress) in enumerate(DRESSINGS.items()):
         fits = all(_fits(name, category, document, answer) for answer in answers)
