@@ -22,7 +22,7 @@ from judge.types import Label, Sample
 LIMIT = 2000
 """Samples of each source, language and kind that rules look at, drawn by whole documents."""
 EXAMPLES = 2
-"""Number of examples by source, language and kind: given away by their wording; twice as many drawn."""
+"""Examples per source, language and kind: this many given away by their wording, twice as many drawn."""
 BALANCE = (0.4, 0.6)
 """Range of the share of FAIL outside which a source gets a warning."""
 

@@ -26,7 +26,7 @@ BASELINES = {
 JUDGED = 300
 """Samples of a cell that the rule judge judges, in whole pairs: it takes milliseconds per sample."""
 NGRAMS, TELLING = 8, 4.0
-"""The most telling words listed per label, and their least z-score, high since thousands are compared."""
+"""Telling words listed per label, and their minimum z-score: high because thousands are compared."""
 
 Scores = Mapping[str, Mapping[str, float]]
 """For each figure, the probability of FAIL by sample id."""
@@ -120,7 +120,7 @@ def _row(
 
 
 def figures(samples: Sequence[Sample], kind: str, scores: Scores) -> dict[str, dict[str, Any]]:
-    """The figures from scores, with limits and verdicts; skips a figure if its samples lack a label."""
+    """The figures from scores, with limits and verdicts; skips figures whose samples all have one label."""
     found = {}
     for name, known in scores.items():
         scored = [sample for sample in samples if sample.id in known]

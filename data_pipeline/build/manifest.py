@@ -78,7 +78,7 @@ def make_manifest(
 
 
 def _by_source(store: SampleStore, column: str) -> dict[str, dict[str, int]]:
-    """The number of samples by source and value of a column, for sources with values in it."""
+    """For sources with values in a column: the number of samples by source and value."""
     sources = store.counts("source", f"{column} IS NOT NULL")
     return {source: store.counts(column, "source = ?", (source,)) for source in sources}
 

@@ -1,8 +1,8 @@
 """Builds a data set, stage by stage, in :func:`build` (docs/contributing/layout.md walks through it).
 
 Every stage reads and writes the build's table on disk (:mod:`data_pipeline.sources.store`), one sample at a
-time, so memory does not grow with the number of samples. An interrupted build starts over, but pays for no
-reply twice: they are in the call cache. An earlier set is untouched until the new one is complete.
+time, so memory does not grow with the number of samples. An interrupted build starts over, but pays
+nothing twice: replies are in the call cache. An earlier set is untouched until the new one is complete.
 """
 
 from collections.abc import Callable, Iterable, Iterator

@@ -86,7 +86,7 @@ def _number_pairs(store: SampleStore, seed: int) -> None:
 
 
 def _keep(store: SampleStore, plan: Allotment) -> dict[Cell, int]:
-    """Mark the pairs that stay; samples left over by whole pairs carry over to the kind's next source."""
+    """Mark the pairs that stay; a remainder too small for a pair carries over to the kind's next source."""
     room = {source: floor(plan.most * plan.total + 1e-4) for _, source in plan.cells}
     drawn: dict[Cell, int] = {}
     over, last = 0.0, None

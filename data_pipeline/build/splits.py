@@ -27,7 +27,7 @@ def assign_splits(
         validation: share of documents for validation.
         test: share of documents for the test split.
         seed: decides which documents.
-        given: documents that already have a split, with it; the shares apply to the others.
+        given: documents that already have a split, and that split; the shares apply to the others.
     """
     table = store.table
     # A document may have samples of several strata; the first in alphabetical order counts.

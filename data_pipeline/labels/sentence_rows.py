@@ -22,7 +22,7 @@ MOST = 4
 BEFORE = 3
 """The most sentences that are put before one that depends on them."""
 SHORTEST: Mapping[Language, int] = {"en": 5, "zh": 8}
-"""The least words (characters in Chinese) of a sentence that claims something."""
+"""Fewest words (characters in Chinese) of a sentence that claims something."""
 TOUCHED: Mapping[Language, int] = {"en": 3, "zh": 2}
 """Letters and digits that a span must share with a sentence to make it wrong; with fewer it is skipped."""
 KIND = "sentence"

@@ -34,7 +34,7 @@ UNKNOWN = 0.25
 FEWEST_WORDS = 6
 """... and it has this many (pairs of characters in Chinese)."""
 CARRIED = 0.8
-"""Share of the words of a recommendation that quotes must hold if the document lacks its "should"."""
+"""Share of the words of a recommendation that quotes must hold if the document lacks its wording."""
 ALIKE = 0.75
 """How similar (difflib's ratio) a word must be to part of a name to count as a misspelling of it."""
 LEFT = 4

@@ -13,7 +13,7 @@ from data_pipeline.leaks.shingles import words
 from judge.types import Sample, Task
 
 WINDOW = 200
-"""Words (in Chinese, characters) of a window; each overlaps half of the one before."""
+"""Words (in Chinese, characters) of a window; a window starts halfway through the one before."""
 LONG = 400
 """Documents with more words are compared in windows."""
 NEARLY = 0.8

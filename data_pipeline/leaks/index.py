@@ -26,15 +26,15 @@ from data_pipeline.leaks.shingles import (
 from judge.types import Sample
 
 NEAR_DOCUMENT = 0.4
-"""Least share of a document, or of a benchmark's passage, that both must have in common. With one word in ten
-changed 0.7 remains; no unrelated document reached 0.3 (``benchmarks/leak_recall.py``)."""
+"""A leak if this share of a document, or of a benchmark's passage, is in both. With one word in ten changed
+0.7 remains; no unrelated document reached 0.3 (``benchmarks/leak_recall.py``)."""
 NEAR_PAIR = 0.6
-"""Least share that two questions with their answers must have in common."""
+"""A leak if this share of a question and answer, or of the benchmark's, is in both."""
 LEAST_SHINGLES = 5
 LEAST_PAIR_SHINGLES = 20
-"""Least shingles in common that count as evidence: of documents, and of questions with answers."""
+"""Minimum number of shared shingles to be a leak: for documents, and for questions with answers."""
 LEAST_LETTERS = 40
-"""Least bytes of a question and answer about a document: "In which year? 1990" is too short to be a leak."""
+"""Minimum bytes of a question and answer about a document: "In which year? 1990" is not a leak."""
 SETTINGS = {
     "version": 2,
     "window": WINDOW,

@@ -21,7 +21,7 @@ WORDS = 3
 CHARACTERS = 4
 """Words in a shingle; in one that starts with a Chinese character, where each character is a word."""
 PASSAGE = 50
-"""Least words of a passage; a shorter one (a heading, a caption) is joined to the next."""
+"""Minimum words of a passage; a shorter one (a heading, a caption) is joined to the next."""
 
 Shingles = NDArray[np.uint32]
 
