@@ -13,7 +13,7 @@ OTHERS = "others"
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """Labelled samples of one source, language and kind, or of its rare kinds, pooled."""
+    """Labelled samples of one source, language and kind; or of the kinds that are rare there, pooled."""
 
     source: str
     language: str
@@ -72,7 +72,7 @@ def draw(store: SampleStore, cell: Cell, limit: int, seed: int) -> list[Sample]:
 
 
 def sample_pairs(samples: Sequence[Sample]) -> dict[str, tuple[Sample, Sample]]:
-    """The pairs among samples, by name: the faithful and the hallucinated sample."""
+    """The pairs among samples, by name: the faithful and the hallucinated one."""
     faithful = {s.meta["pair"]: s for s in samples if s.label is Label.PASS and "pair" in s.meta}
     return {
         s.meta["pair"]: (faithful[s.meta["pair"]], s)

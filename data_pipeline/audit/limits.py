@@ -62,7 +62,7 @@ MIN_PAIRS, MIN_DOCUMENTS = 40, 10
 
 
 def limit_of(figure: str, kind: str) -> float:
-    """The limit of a figure for a kind."""
+    """The limit of a figure for a kind of samples."""
     return OF_KIND.get((figure, kind), LIMITS[figure])
 
 

@@ -62,7 +62,7 @@ def audit_store(
 
 
 def _look_at(drawn: tuple[Cell, list[Sample]]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The rows of a cell, and examples from it."""
+    """The rows of a cell, and some of its samples."""
     rows, scores = measure(*drawn)
     return rows, _examples(drawn[1], scores)
 

@@ -82,7 +82,7 @@ def whole_pairs(samples: Sequence[Sample], limit: int) -> list[Sample]:
 
 
 def by_edit_type(samples: Sequence[Sample]) -> list[tuple[str, tuple[str, ...], list[Sample]]]:
-    """Pairs by edit type of the hallucinated sample, the most frequent type first; rare ones are pooled."""
+    """Pairs by the edit type of the hallucinated sample, the most frequent first; rare types are pooled."""
     pairs = sample_pairs(samples)
     counts = Counter(str(fail.meta.get("edit_type", "")) for _, fail in pairs.values())
     counts.pop("", None)

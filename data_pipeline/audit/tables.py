@@ -20,7 +20,7 @@ QUANTILES = {"p5": 0.05, "median": 0.5, "p95": 0.95}
 
 
 def split_of(sample: Sample) -> str:
-    """The split of a built sample; otherwise empty."""
+    """The split of a built sample, or nothing."""
     return str(sample.meta.get("split", ""))
 
 

@@ -27,7 +27,7 @@ class Allotment:
 
     @property
     def total(self) -> float:
-        """The number of samples in all."""
+        """Samples in all."""
         return fsum(self.cells.values())
 
 

@@ -56,7 +56,7 @@ class MixConfig(StrictConfig):
     sources: dict[str, NonNegativeFloat] = Field(default_factory=dict)
     """Weights, 1 by default: each source gives in proportion to its weight times its number of samples."""
     max_source: Share = Field(default=1.0, gt=0, le=1)
-    """No source gives more than this share of the drawn samples, even if that makes the set smaller."""
+    """No source gives more than this share of what is drawn, even if that makes the set smaller."""
 
     @field_validator("kinds")
     @classmethod
@@ -100,7 +100,7 @@ class CounterfactualConfig(StrictConfig):
     teacher: str
     """A chat model."""
     seeds: PositiveInt = 100
-    """Number of questions drawn from the sources; each gives a PASS and a FAIL sample."""
+    """Number of questions drawn from the sources by the seed; each gives a PASS and a FAIL sample."""
     length: PositiveInt = 150
     """Length of the documents to ask for, in words; in characters for Chinese."""
 

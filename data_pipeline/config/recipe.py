@@ -46,7 +46,7 @@ class DataConfig(StrictConfig):
     """A build stops if more than this share of a source has the document, question and answer of another
     sample with the other label, or duplicates another sample."""
     check_golds: bool = True
-    """Trim or drop gold answers that their document does not support, as far as rules can tell."""
+    """Trim or leave out gold answers that their document does not support, as far as rules can tell."""
     perturb: bool = True
     """Make contrast pairs from gold answers. ``false``: use labelled samples unchanged."""
     edit_types: tuple[str, ...] = EDIT_TYPES
@@ -76,7 +76,7 @@ class DataConfig(StrictConfig):
     perturber: str = "rules"
     """Name of the teacher that edits facts."""
     teachers: tuple[TeacherConfig, ...] = ()
-    """Chat models that keys of the recipe may name, besides ``rules``."""
+    """Chat models that the keys here may name besides ``rules``."""
     counterfactuals: CounterfactualConfig | None = None
     leaks: LeaksConfig | None = None
     """Without it the leak gate is not run, and training refuses the set unless it is told to take it."""
@@ -126,7 +126,7 @@ class DataConfig(StrictConfig):
 
     @property
     def shares(self) -> dict[str, Share]:
-        """The share of gold answers that get a pair of each kind."""
+        """The share of gold answers that get a pair, by kind."""
         return {kind: getattr(self, key) for kind, key in KEYS.items()}
 
     @field_validator("bianbench")

@@ -1,4 +1,4 @@
-"""The teachers of a data recipe: its chat models, and the rules."""
+"""The teachers that a data recipe names: its chat models, and the rules."""
 
 from collections.abc import Callable
 
@@ -11,7 +11,7 @@ from data_pipeline.teachers.rules import RulesTeacher
 
 
 class Teachers(ChatModels):
-    """The teachers of a data recipe, including the rules. A context manager."""
+    """The teachers of a data recipe, the rules among them. A context manager."""
 
     def __init__(self, config: DataConfig, say: Callable[[str], None] = lambda _: None):
         super().__init__(config.teachers, config.calls, config.seed, say)

@@ -15,7 +15,7 @@ from judge.types import Sample, Task
 WINDOW = 200
 """Words (in Chinese, characters) of a window; a window starts halfway through the one before."""
 LONG = 400
-"""Documents with more words are compared in windows."""
+"""A document of more words is compared in windows."""
 NEARLY = 0.8
 """Windows with at least this share of the best window's score support the answer too."""
 
@@ -49,7 +49,7 @@ def evidence(sample: Sample) -> list[tuple[bytes, ...]]:
 
 @lru_cache(maxsize=8)  # samples about the same document are consecutive
 def _windows(document: str) -> tuple[tuple[bytes, ...], ...]:
-    """The windows of a long document; none for a short one."""
+    """The windows of a long document; none of a short one."""
     found = _words(document)
     if len(found) <= LONG:
         return ()

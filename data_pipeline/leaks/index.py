@@ -118,7 +118,7 @@ class IndexBuilder:
             self._pairs.add(text, row)
 
     def index(self) -> "BenchmarkIndex":
-        """The index of all added rows."""
+        """The index of what was added."""
         found = {
             name: {"rows": self._counts[name], "hash": digest.hexdigest()}
             for name, digest in self._digests.items()

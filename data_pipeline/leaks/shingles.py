@@ -19,7 +19,7 @@ from judge.types import Sample
 
 WORDS = 3
 CHARACTERS = 4
-"""Words in a shingle; in one that starts with a Chinese character, where each character is a word."""
+"""Words in a shingle; in one that starts with a Chinese character, each of which is a word."""
 PASSAGE = 50
 """Minimum words of a passage; a shorter one (a heading, a caption) is joined to the next."""
 

@@ -38,7 +38,7 @@ class SizesConfig(StrictConfig):
 
 
 class SourceConfig(StrictConfig):
-    """A source of samples."""
+    """Where samples come from."""
 
     kind: str
     """``starter``: the bundled corpus. ``file``: your own samples. ``squad``: a file in SQuAD's format.
@@ -66,7 +66,7 @@ class SourceConfig(StrictConfig):
     tasks: list[Task] | None = None
     """Only samples of these languages and tasks; all by default."""
     licence: str | None = Field(default=None, min_length=1)
-    """Licence of the samples that do not name one themselves (``meta.licence``)."""
+    """Licence of the samples that name none themselves (``meta.licence``)."""
     licences: list[str] | None = Field(default=None, min_length=1)
     """Only samples under these licences; overrides the recipe's ``licences``."""
     limit: PositiveInt | None = None

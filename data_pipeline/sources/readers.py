@@ -71,7 +71,7 @@ READERS: Mapping[str, Reader] = {
     "wmt21": Reader(wmt21.read),
     "xquad": Reader(wrapped.read_xquad, windows=True, licence="CC BY-SA 4.0"),
 }
-"""Maps the name of a public set (the ``kind`` of a source) to its reader."""
+"""Name of a public set (the ``kind`` of a source) to its reader."""
 
 OWN = ("file", "squad", "hub")
 """Kinds whose data the recipe names itself."""
