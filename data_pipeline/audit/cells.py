@@ -1,4 +1,4 @@
-"""The cells of an audit: samples of one source, language and kind, and a seeded choice of each."""
+"""The cells of an audit: samples of one source, language and kind, of which a seeded choice is drawn."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from data_pipeline.sources.store import SampleStore, pair_of, rank
 from judge.types import Label, Sample
 
 OTHERS = "others"
-"""Name of what is too rare for a row of its own, pooled."""
+"""Name for pooled kinds or edit types that are too rare for a row of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,16 +20,16 @@ class Cell:
     kinds: tuple[str, ...]
     samples: int
     pairs: int
-    """Samples of the rarer label."""
+    """The number of samples with the rarer label."""
 
     @property
     def kind(self) -> str:
-        """The kind, or that several are pooled."""
+        """The kind, or :data:`OTHERS` if several are pooled."""
         return self.kinds[0] if len(self.kinds) == 1 else OTHERS
 
 
 def cells(store: SampleStore) -> Iterator[Cell]:
-    """The cells in the order of their names; kinds of a source with too few pairs are pooled."""
+    """The cells sorted by name; kinds with too few pairs are pooled within their source and language."""
     query = """
         SELECT source, language, kind, SUM(label = 'PASS'), SUM(label = 'FAIL') FROM samples
         WHERE label IS NOT NULL GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
@@ -47,10 +47,10 @@ def cells(store: SampleStore) -> Iterator[Cell]:
 
 
 def draw(store: SampleStore, cell: Cell, limit: int, seed: int) -> list[Sample]:
-    """The samples of whole documents, about ``limit`` of them, in a seeded random order of the documents.
+    """About ``limit`` samples of a cell, of whole documents in a seeded random order.
 
-    Which documents depends on the seed and their names alone; the last one may go over the limit. Pairs that
-    meet a prompt injection are left out: an attack in an answer is to be told without the document.
+    The choice of documents depends only on the seed and their names; the last one may exceed the limit. Pairs
+    with a prompt injection are left out: an attack in an answer can be recognised without the document.
     """
     store.index("source", "language", "kind", "document")
     kinds = ", ".join("?" * len(cell.kinds))

@@ -1,8 +1,8 @@
-"""Can a label be guessed from how the parts of an answer fit each other, without the document?
+"""Can a label be guessed from how the sentences of an answer fit together, without the document?
 
-An answer that goes on with a sentence from elsewhere may stand out by that sentence alone, which shares no
-word with the others; or the faithful one does, when it says the same fact twice. A few counts of what
-sentences share are given to a logistic regression, in folds that are parted by document.
+A sentence from elsewhere may stand out because it shares no word with the rest of the answer; a faithful
+answer may stand out because it states a fact twice. A logistic regression gets a few measures of what
+sentences share, cross-validated in folds by document.
 """
 
 import re
@@ -24,7 +24,7 @@ def parts_of(sample: Sample) -> list[str]:
 
 
 def features(sample: Sample) -> list[float]:
-    """What the sentences of an answer of two or more have in common. Document and question are not read."""
+    """Measures of what an answer's sentences (two or more) share. Document and question are not read."""
     parts = parts_of(sample)
     words = [content_tokens(units(part, sample.language), sample.language) for part in parts]
     facts = [set(_NAME.findall(part)) for part in parts]

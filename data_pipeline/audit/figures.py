@@ -1,8 +1,7 @@
-"""Figures with intervals: shares, AUROC, balanced accuracy. Rows about one document count as one cluster.
+"""Figures with intervals: shares, AUROC, balanced accuracy. Rows about one document form a cluster.
 
-An interval is the figure plus or minus 1.96 standard errors. Each row has its influence on the figure, and
-influences are summed by document before they are squared (for AUROC: Obuchowski 1997, the clustered form of
-DeLong's).
+An interval is the figure plus or minus 1.96 standard errors. The influence of each row on the figure is
+summed by document before squaring (for AUROC: Obuchowski 1997, the clustered form of DeLong's).
 """
 
 from collections.abc import Sequence
@@ -10,12 +9,12 @@ from dataclasses import dataclass
 from typing import Any
 
 Z = 1.96
-"""Standard errors to either side: 95 % of the intervals hold the true figure."""
+"""Standard errors to either side, for intervals of 95 %."""
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A share from 0 to 1, and the interval in which it may lie."""
+    """A value from 0 to 1 with its 95 % interval."""
 
     value: float
     low: float
@@ -36,7 +35,7 @@ def share(values: Sequence[float], groups: Sequence[str]) -> Figure:
 
 
 def balanced_accuracy(fail: Sequence[bool], told: Sequence[bool], groups: Sequence[str]) -> Figure:
-    """The mean of the shares of FAIL and of PASS that were told right; both classes must occur."""
+    """The mean of the recalls of FAIL and of PASS; both classes must occur."""
     import numpy as np
 
     truth, right = np.asarray(fail), np.asarray(fail) == np.asarray(told)

@@ -25,15 +25,15 @@ def audit_build(
 
     Args:
         store: the samples, with their splits.
-        folder: where they are written.
-        config: the recipe; its seed decides which samples of a large set are looked at, its ``audit`` what
-            to do where a figure is over its limit.
-        say: is told what gives itself away, and what is too small for a verdict.
+        folder: the folder of the build.
+        config: the recipe; its seed decides which samples of a large set are checked, its ``audit`` what
+            happens if a figure is over its limit.
+        say: called with lines on labels that give themselves away, and on sources too small for a verdict.
         workers: see :func:`~data_pipeline.audit.run.audit_store`.
 
     Returns:
-        For the manifest: the figures that are ``over`` their limits, and where there is ``no_verdict``.
-        ``None`` where the audit is off.
+        For the manifest: the figures ``over`` their limits, and cells with too few pairs (``no_verdict``).
+        ``None`` if the audit is off.
 
     Raises:
         InputError: a figure is over its limit and the recipe says ``audit: fail``.
@@ -59,7 +59,7 @@ def audit_build(
 
 
 def message(failing: list[dict[str, Any]]) -> str:
-    """What is over its limit, furthest first, and what to do about it."""
+    """The figure furthest over its limit, the number of others, and what to do about it."""
     worst = max(failing, key=lambda one: one["value"] - one["limit"])
     kind, edit_type = worst["kind"], worst["edit_type"]
     remedies = [f"omit source {worst['source']!r}"]

@@ -1,4 +1,4 @@
-"""How well labels may be guessed without reading, and what to say where that is exceeded."""
+"""Limits on how well labels may be guessed without reading, and messages for figures over them."""
 
 from collections.abc import Iterable, Mapping
 from statistics import NormalDist
@@ -15,10 +15,10 @@ FIGURES = {
     "coherence": "coherence",
     "rules": "rule judge",
 }
-"""What is measured, and how it is called."""
+"""The figures and their names in messages."""
 LOOK_UP = ("overlap", "rules")
-"""Figures of judges that look words up in the document. That is easy reading, but reading: they are
-reported, and no build fails because of them."""
+"""Figures of rules that look words up in the document. This is easy reading, but still reading: they are
+reported, but never fail a build."""
 TEXTS = {
     "answer_only": "AUROC of a classifier that sees only the wording of the answers.",
     "length": "AUROC of the length of the answers.",
@@ -28,7 +28,7 @@ TEXTS = {
     "rules": "Balanced accuracy of the rule judge, which looks up the facts of the answer, on a part of the "
     "samples. No build fails by it.",
 }
-"""What each figure is."""
+"""A description of each figure."""
 MEANING = {
     "answer_only": "the wording of the answers gives the label away, without the document",
     "length": "the length of the answers gives the label away",
@@ -48,15 +48,15 @@ LIMITS = {
 """AUROC; share of pairs (``pair``); balanced accuracy (``rules``)."""
 OF_KIND: Mapping[tuple[str, str], float] = {
     ("answer_only", "document"): 0.55,  # one answer to two documents
-    # Real answers give something away (RAGTruth: 0.67 by wording, 0.66 by length). HaluEval QA, 0.98, need
-    # not be read at all.
+    # Real answers give something away (RAGTruth: 0.67 by wording, 0.66 by length). HaluEval QA, at 0.98, can
+    # be labelled without any reading.
     **{
         (figure, kind): 0.75
         for figure in ("answer_only", "length", "pair", "coherence")
         for kind in (LABELLED, "sentence")
     },
 }
-"""Limits of single kinds that differ."""
+"""Limits for kinds that differ from :data:`LIMITS`."""
 MIN_PAIRS, MIN_DOCUMENTS = 40, 10
 """With fewer samples of either label, or about fewer documents, there is no verdict."""
 
@@ -67,7 +67,7 @@ def limit_of(figure: str, kind: str) -> float:
 
 
 def verdict(value: float, low: float, limit: float, pairs: int, documents: int) -> str:
-    """``few`` (no verdict), ``within``, ``unsure`` (over the limit, within its interval), or ``over``."""
+    """``few`` (no verdict), ``within``, ``unsure`` (over, but the interval holds the limit), or ``over``."""
     if pairs < MIN_PAIRS or documents < MIN_DOCUMENTS:
         return "few"
     if value <= limit:
@@ -84,8 +84,8 @@ def place(row: Mapping[str, Any]) -> str:
 def over(found: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The figures of an audit whose whole 95 % interval is over their limit, as JSON values.
 
-    An audit looks at hundreds of figures, and by chance alone a few of them are over. A figure ``fails`` a
-    build where it is also over with the interval that holds for all figures at once (Bonferroni's).
+    Of hundreds of figures a few are over by chance. A figure ``fails`` a build only if the whole interval is
+    over after Bonferroni's correction for all figures.
     """
     every = [one for row in found["cells"] for one in row["figures"].values() if one["verdict"] != "few"]
     wide = NormalDist().inv_cdf(1 - NormalDist().cdf(-Z) / max(len(every), 1))
@@ -110,7 +110,7 @@ def over(found: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def given_away(found: Mapping[str, Any]) -> list[str]:
-    """A line for each source, language and kind with figures over their limits, but for those of look-up."""
+    """A line for each source, language and kind with figures over their limits, without those of look-up."""
     lines = []
     for cell, figures in _by_cell(found, looked_up=False):
         by_type: dict[str | None, list[str]] = {}
@@ -127,7 +127,7 @@ def given_away(found: Mapping[str, Any]) -> list[str]:
 
 
 def looked_up(found: Mapping[str, Any]) -> list[str]:
-    """A line for each source, language and kind whose labels a look-up tells, where that fails no build."""
+    """A line for each source, language and kind whose labels a look-up finds; this never fails a build."""
     lines = []
     for cell, figures in _by_cell(found, looked_up=True):
         texts = [f"{FIGURES[one['figure']]} {one['value']:.2f}" for one in figures if not one["edit_type"]]

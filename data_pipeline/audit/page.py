@@ -1,4 +1,4 @@
-"""The audit as a page of HTML that needs nothing else. Text of the data is always escaped."""
+"""The audit as a self-contained HTML page. Text from the data is always escaped."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -19,7 +19,7 @@ def write_audit(found: Mapping[str, Any], out: Path) -> list[Path]:
 
 
 def html_page(found: Mapping[str, Any]) -> str:
-    """One self-contained page, light or dark as the reader's system is; no script, nothing from elsewhere."""
+    """One page, light or dark like the reader's system, without scripts or external resources."""
     from jinja2 import Environment, StrictUndefined
 
     engine = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
@@ -34,29 +34,29 @@ def percent(share: float | None) -> str:
 
 
 def number(value: float | None) -> str:
-    """A number with thousands apart; small ones with a decimal."""
+    """A number with thousands separators; fractions below 100 keep one decimal."""
     if value is None:
         return ""
     return f"{value:,.0f}" if value == int(value) or abs(value) >= 100 else f"{value:,.1f}"
 
 
 def kind_text(row: Mapping[str, Any]) -> str:
-    """The kind of a row, and which ones are pooled in it."""
+    """The kind of a row, with the kinds pooled in it."""
     return pooled(row["kind"], row["kinds"])
 
 
 def edit_text(row: Mapping[str, Any]) -> str:
-    """The edit type of a row, and which ones are pooled in it; nothing for a whole kind."""
+    """The edit type of a row, with the types pooled in it; empty for a whole kind."""
     return pooled(row["edit_type"] or "", row["edit_types"])
 
 
 def pooled(name: str, names: Sequence[str]) -> str:
-    """A name, or that of several with them."""
+    """A name, followed by the names pooled in it if there are several."""
     return f"{name} ({', '.join(names)})" if len(names) > 1 else name
 
 
 def legend() -> list[tuple[str, str]]:
-    """What each figure is, with its limits."""
+    """The name of each figure, and its description with limits."""
     found = []
     for key, name in FIGURES.items():
         others = [f"{limit:.2f} for {kind}" for (figure, kind), limit in OF_KIND.items() if figure == key]

@@ -1,4 +1,4 @@
-"""Running the audit: over the table of a build, over samples, or over the folder of a built data set."""
+"""Runs the audit of the table of a build, of samples, or of the folder of a built data set."""
 
 import json
 import tempfile
@@ -20,11 +20,11 @@ from judge.samples import read_samples
 from judge.types import Label, Sample
 
 LIMIT = 2000
-"""Samples of each source, language and kind that are looked at; of more, whole documents are drawn."""
+"""Samples of each source, language and kind that rules look at, drawn by whole documents."""
 EXAMPLES = 2
-"""Samples of each source, language and kind that are shown of each sort."""
+"""Examples per source, language and kind: this many given away by their wording, twice as many drawn."""
 BALANCE = (0.4, 0.6)
-"""Share of FAIL outside which a source is told of."""
+"""Range of the share of FAIL outside which a source gets a warning."""
 
 
 def audit_store(
@@ -32,14 +32,14 @@ def audit_store(
 ) -> dict[str, Any]:
     """The tables, figures, warnings and examples of the samples of a build.
 
-    Memory holds the samples of one source, language and kind at a time, up to the limit; those of a few
-    where there are several workers.
+    Memory holds the samples of one source, language and kind at a time, up to the limit; of a few at a time
+    with several workers.
 
     Args:
-        store: samples; those without a label are counted.
-        limit: samples of each source, language and kind for the rules, which look at more than counts.
-        seed: decides which.
-        workers: what the rules are fitted and asked in.
+        store: samples; unlabelled ones are only counted.
+        limit: samples of each source, language and kind that the rules look at.
+        seed: decides which ones.
+        workers: processes in which the rules are fitted and scored.
 
     Returns:
         JSON values: what :class:`~data_pipeline.audit.tables.Tables` counts, ``cells`` (the rows of
@@ -70,7 +70,7 @@ def _look_at(drawn: tuple[Cell, list[Sample]]) -> tuple[list[dict[str, Any]], li
 def audit_samples(
     samples: Iterable[Sample], *, limit: int = LIMIT, seed: int = 0, workers: Workers | None = None
 ) -> dict[str, Any]:
-    """The audit of samples, read once; see :func:`audit_store`.
+    """The audit of samples, which are iterated once; see :func:`audit_store`.
 
     Raises:
         InputError: an id occurs twice.
@@ -92,7 +92,7 @@ def audit_folder(
         workers: see :func:`audit_store`.
 
     Raises:
-        InputError: the folder holds no finished data set, or a file of it is wrong.
+        InputError: the folder has no finished data set, or one of its files is invalid.
     """
     if not folder.is_dir():
         raise InputError("no such folder; 'judge data build' makes one", file=folder)
@@ -116,7 +116,7 @@ def _manifest(path: Path) -> dict[str, Any]:
 
 
 def _warnings(found: Mapping[str, Any]) -> list[str]:
-    """What a user should know before training on the samples."""
+    """Warnings to read before training on the samples."""
     lines = [*given_away(found), *looked_up(found)]
     labels: dict[str, list[int]] = {}
     for row in found["classes"]:
@@ -140,7 +140,7 @@ def _warnings(found: Mapping[str, Any]) -> list[str]:
 
 
 def _examples(samples: list[Sample], scores: Mapping[str, float]) -> list[dict[str, Any]]:
-    """Samples to look at: the first few, and hallucinated answers that their wording gives away most."""
+    """Example samples: the first few, and the hallucinated answers that their wording gives away most."""
     given = [sample for sample in samples if sample.label is Label.FAIL and scores.get(sample.id, 0) > 0.5]
     given.sort(key=lambda sample: (-scores[sample.id], sample.id))
     chosen = [("drawn", sample) for sample in samples[: 2 * EXAMPLES]]

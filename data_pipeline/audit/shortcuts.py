@@ -1,8 +1,8 @@
 """Could a judge learn the labels without reading? Trivial rules by source, language, kind and edit type.
 
-Each rule is fitted and scored in folds by document, so pairs stay together. That matters: a rule that learns
-answers by heart and meets the other one of a pair would score *below* chance, and hide a give-away.
-A rule is fitted on a whole cell; the rows of its edit types are read off the same scores.
+Each rule is fitted and scored in folds by document, so pairs stay together. Otherwise a rule that memorises
+one answer of a pair and is scored on the other would come out *below* chance, and hide a shortcut.
+A rule is fitted on a whole cell; the figures of its edit types come from the same scores.
 """
 
 from collections import Counter
@@ -24,12 +24,12 @@ BASELINES = {
     "overlap": "baseline:overlap",
 }
 JUDGED = 300
-"""Samples of a cell that are judged by rule, in whole pairs: it costs milliseconds a sample."""
+"""Samples of a cell that the rule judge judges, in whole pairs: it takes milliseconds per sample."""
 NGRAMS, TELLING = 8, 4.0
-"""Telling words that are named for each label, and the least z-score of one: thousands are compared."""
+"""Telling words listed per label, and their minimum z-score: high because thousands are compared."""
 
 Scores = Mapping[str, Mapping[str, float]]
-"""For each figure the probability of FAIL of samples, by their ids."""
+"""For each figure, the probability of FAIL by sample id."""
 
 
 def measure(cell: Cell, samples: Sequence[Sample]) -> tuple[list[dict[str, Any]], Mapping[str, float]]:
@@ -48,7 +48,7 @@ def measure(cell: Cell, samples: Sequence[Sample]) -> tuple[list[dict[str, Any]]
 
 
 def score(samples: Sequence[Sample]) -> Scores:
-    """What each rule says of samples; nothing where it cannot be fitted."""
+    """The scores of each rule; empty for a rule that cannot be fitted."""
     found: dict[str, dict[str, float]] = {}
     for name, baseline in BASELINES.items():
         try:
@@ -76,7 +76,7 @@ def _enough(samples: Sequence[Sample]) -> bool:
 
 
 def whole_pairs(samples: Sequence[Sample], limit: int) -> list[Sample]:
-    """The first samples, and beyond the limit what completes their pairs."""
+    """The first ``limit`` samples, and those that complete their pairs."""
     names = {sample.meta.get("pair", sample.id) for sample in samples[:limit]}
     return [sample for sample in samples if sample.meta.get("pair", sample.id) in names]
 
@@ -120,7 +120,7 @@ def _row(
 
 
 def figures(samples: Sequence[Sample], kind: str, scores: Scores) -> dict[str, dict[str, Any]]:
-    """What the scores come to, with limits and verdicts; without what cannot be said."""
+    """The figures from scores, with limits and verdicts; skips figures whose samples all have one label."""
     found = {}
     for name, known in scores.items():
         scored = [sample for sample in samples if sample.id in known]
@@ -161,9 +161,9 @@ def _judged(name: str, kind: str, figure: Figure, pairs: int, groups: Sequence[s
 
 
 def telling_ngrams(samples: Sequence[Sample]) -> dict[str, list[str]]:
-    """For each label, the words (characters in Chinese) and pairs of them that most set its answers apart.
+    """For each label, the words (characters in Chinese) and pairs of them most typical of its answers.
 
-    By the z-score of the difference between the shares of answers that hold one.
+    Ranked by the z-score of the difference between the shares of answers that contain one.
     """
     import numpy as np
     from sklearn.feature_extraction.text import CountVectorizer

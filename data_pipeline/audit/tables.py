@@ -1,6 +1,6 @@
-"""What a data set is made of, counted in one pass: classes, lengths, edits, repeats, documents in two splits.
+"""Counts a data set in one pass: classes, lengths, edits, repeats, documents in two splits.
 
-Memory does not grow with the number of samples: what tells repeats lies in a table on disk.
+Memory does not grow with the number of samples: hashes to find repeats are in a table on disk.
 """
 
 import sqlite3
@@ -12,9 +12,9 @@ from data_pipeline.sources.kinds import kind_of
 from judge.types import Label, Sample
 
 LABELS = (*(label.value for label in Label), "none")
-"""The names under which samples are counted, in the order in which they are shown."""
+"""Labels in the order in which counts are shown; ``none`` is for unlabelled samples."""
 SHOWN = 10
-"""Repeats and conflicts that are listed by id."""
+"""The most repeats, and the most conflicts, that are listed by id."""
 BINS = 24
 QUANTILES = {"p5": 0.05, "median": 0.5, "p95": 0.95}
 
@@ -25,12 +25,12 @@ def split_of(sample: Sample) -> str:
 
 
 def _key(*texts: str) -> bytes:
-    """The same for texts that differ in white space alone."""
+    """A hash of texts that ignores differences in white space."""
     return blake2b("\0".join(" ".join(text.split()) for text in texts).encode(), digest_size=8).digest()
 
 
 class Tables:
-    """The counts; :meth:`add` every sample, then read :meth:`result`."""
+    """Counts samples: :meth:`add` each of them, then read :meth:`result`."""
 
     def __init__(self) -> None:
         self._classes: dict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
@@ -38,7 +38,7 @@ class Tables:
         self._documents: dict[str, Counter[int]] = defaultdict(Counter)
         self._edits: Counter[tuple[str, str, str]] = Counter()
         self._from_document: Counter[tuple[str, str, str]] = Counter()
-        self._seen = sqlite3.connect("")  # a file of its own that SQLite removes
+        self._seen = sqlite3.connect("")  # a temporary file that SQLite removes
         self._seen.executescript(
             """
             PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;

@@ -1,4 +1,4 @@
-"""What a build refuses: labels that are wrong or missing, sets and splits that cannot be trained on."""
+"""Checks that stop a build: wrong or missing labels, and sets or splits that cannot be trained on."""
 
 from data_pipeline.config import KEYS, DataConfig
 from data_pipeline.sources import lines_with_id
@@ -8,10 +8,10 @@ from judge.types import Label
 
 
 def check_labels(golds: SampleStore, store: SampleStore, config: DataConfig) -> None:
-    """Gold answers are none that are labelled FAIL, and what is taken as it is has labels.
+    """Check that no gold answer is labelled FAIL, and that samples which are used unchanged have labels.
 
     Raises:
-        InputError: it is not so; names the first sample at fault.
+        InputError: naming the first sample that fails the check.
     """
     for sample in golds.samples("label = 'FAIL'"):
         raise InputError(
@@ -30,12 +30,12 @@ def check_labels(golds: SampleStore, store: SampleStore, config: DataConfig) -> 
 
 
 def _place(name: str, config: DataConfig) -> str | None:
-    """File and line of a sample, if it comes from a file of the recipe's own."""
+    """File and line of a sample, if it comes from a file that the recipe names."""
     return next(iter(lines_with_id(config.sources, config.seed, name)), None)
 
 
 def check_splits(store: SampleStore, config: DataConfig) -> None:
-    """Refuse sets and splits that cannot be trained on or validated with. Raises ``InputError``."""
+    """Raise ``InputError`` if the set, its train or its validation split lacks one of the labels."""
     labels = store.counts("label")
     for label in Label:
         if label not in labels:
@@ -53,7 +53,7 @@ def check_splits(store: SampleStore, config: DataConfig) -> None:
 
 
 def _how_to_get_pairs(config: DataConfig) -> str:
-    """What to do where no gold answer got a pair."""
+    """Advice for a set whose samples all have the same label."""
     if not any(source.perturb is not False for source in config.sources) or (
         not config.perturb and not any(source.perturb for source in config.sources)
     ):

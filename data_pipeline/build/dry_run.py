@@ -1,7 +1,7 @@
-"""What a build would ask of its teachers and what that would cost, before anything is asked.
+"""Estimates the calls of a build to its teachers, and their cost, without making any.
 
-The build runs whole, into a folder that is thrown away. Where a teacher's reply decides what is asked next,
-the rules stand in for it: they perturb as many answers as rules can, and what follows is counted on these.
+The whole build runs, into a temporary folder. Where later calls depend on a teacher's reply, the rules stand
+in for it: they perturb as many answers as they can, and later calls are counted for these.
 """
 
 import json
@@ -27,7 +27,7 @@ from judge.types import Sample
 
 
 def dry_run(config: DataConfig) -> dict[str, Estimate]:
-    """Estimate the calls, tokens and price of a build, by teacher; what the cache holds costs nothing.
+    """Estimate the calls, tokens and price of a build, by teacher; cached replies cost nothing.
 
     Raises:
         InputError: as the build itself would.
@@ -40,7 +40,7 @@ def dry_run(config: DataConfig) -> dict[str, Estimate]:
 
 
 class CountingTeachers(Teachers):
-    """Teachers that count what they are asked, and whose replies say nothing."""
+    """Teachers that count the requests and reply with filler text."""
 
     def __init__(self, config: DataConfig):
         super().__init__(config)
@@ -60,13 +60,13 @@ class CountingTeachers(Teachers):
 
 
 class CountingModels(ChatModels):
-    """Chat models that count what they are asked; a reply is the cached one, or else a stand-in's.
+    """Chat models that count the requests, and reply from the cache or else by a stand-in.
 
     Args:
         teachers: their settings.
         calls: the call cache.
-        seed: of whatever is sampled.
-        stand_in: replies where the cache holds nothing.
+        seed: for sampled replies.
+        stand_in: replies to requests that are not in the cache.
     """
 
     def __init__(
@@ -98,8 +98,8 @@ def counting_run(
     estimates: dict[str, Estimate],
     stand_in: Callable[[ChatRequest], Reply],
 ) -> Run:
-    """A way to run requests that counts them into ``estimates``, by teacher, and replies by a stand-in."""
-    # A model in this process costs nothing, and its calls are known by its name like those of an endpoint.
+    """A runner that adds the requests to ``estimates``, by teacher, and has a stand-in reply to them."""
+    # A model in this process costs nothing; its calls are cached under its name, like an endpoint's.
     free = EndpointConfig(model=settings.model or "none", prices=Prices(prompt=0, completion=0))
     client = ChatClient(settings.endpoint or free, name=settings.name, cache=cache)
 
@@ -114,14 +114,14 @@ def counting_run(
 
 
 def said(request: ChatRequest, text: str) -> Reply:
-    """A reply that is this text, under every key that the request's schema wants."""
+    """A reply of this text, repeated under every key of the request's schema."""
     properties = request.schema["properties"] if request.schema is not None else ()
     return Reply(text, parsed=dict.fromkeys(properties, text))
 
 
 @dataclass(frozen=True)
 class _StandIn:
-    """Asks, for the count, and goes on with what the rules say."""
+    """Sends each request to be counted, and returns what the rules say."""
 
     name: str
     rules: Teacher

@@ -1,4 +1,4 @@
-"""What gold answers gave, by source and edit: ``judge data build --explain``, and a table of the card."""
+"""What became of gold answers, by source and edit: for ``judge data build --explain`` and the card."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,11 +8,11 @@ from judge.markdown import table
 
 
 def yields(manifest: Mapping[str, Any]) -> list[str]:
-    """Two Markdown tables, in lines: pairs by source and kind, and hallucinated samples by source and edit.
+    """Lines of two Markdown tables: pairs by source and kind, hallucinated samples by source and edit.
 
     Args:
-        manifest: of a data set; its ``pairs`` count gold answers before a mix draws, its ``edits`` the
-            samples that are in the set.
+        manifest: of a data set; its ``pairs`` count gold answers before a mix is drawn, its ``edits`` the
+            samples of the final set.
     """
     yields: Mapping[str, Mapping[str, int]] = manifest["pairs"]
     if not yields:

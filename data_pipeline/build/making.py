@@ -1,4 +1,4 @@
-"""What a build makes from gold answers: contrast pairs and counterfactual documents."""
+"""Makes contrast pairs and counterfactual documents from gold answers."""
 
 from collections.abc import Iterable, Iterator
 from itertools import chain, tee
@@ -36,9 +36,9 @@ def add_pairs(
     dropped: Dropped,
     workers: Workers,
 ) -> tuple[PairYield, dict[int, Filler]]:
-    """Add contrast pairs of gold answers: all that can be made, or as many as a source is to give.
+    """Add contrast pairs of gold answers: all that can be made, or as many as a source's size asks for.
 
-    Returns how many golds got them, by source and kind, and what can give more of the sources with a size.
+    Returns the counts of golds that got pairs, by source and kind, and a filler for each source with a size.
     """
     perturb = teachers.get(config.perturber).perturb
     makers, counts = make_makers(golds, config.seed), PairYield()
@@ -91,9 +91,9 @@ def add_counterfactuals(
     teachers: Teachers,
     dropped: Dropped,
 ) -> None:
-    """Add the two samples of every counterfactual document that could be made, one document a question.
+    """Add the two samples of every counterfactual document that could be made, one document per question.
 
-    WebQA has each question once for every passage that answers it; the calls would all be the same.
+    WebQA repeats a question for every passage that answers it, and the calls would all be the same.
     """
     seeds = golds.draw(ONE_A_QUESTION, (), f"counterfactual:{seed}", config.seeds)
     seeds, copies = tee(track(seeds, "counterfactuals", config.seeds))

@@ -1,4 +1,4 @@
-"""The manifest of a data set for programs, and its card for people: what is in it and how it was made."""
+"""The manifest of a data set (for programs) and its card (for people): its content and how it was made."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ TOOLS = ("faker", "lemminflect", "opencc", "rjieba", "scikit-learn")
 
 
 def count_rows(path: Path) -> dict[str, int]:
-    """How many rows of a file there are: in all, of each mode and label, of each teacher and origin."""
+    """The number of rows of a file: in all, by mode and label, and by teacher or origin."""
     keys: Counter[str] = Counter()
     total = 0
     for _, row in read_jsonl(path):
@@ -45,14 +45,14 @@ def count_rows(path: Path) -> dict[str, int]:
 def make_manifest(
     config: DataConfig, folder: Path, store: SampleStore, dropped: Dropped, stages: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Everything needed to reread and rebuild a data set; files are named by their hashes.
+    """Everything needed to verify and rebuild a data set; files are listed with their hashes.
 
     Args:
         config: the recipe.
-        folder: the data set, all its other files written.
+        folder: the data set; its other files are already written.
         store: its samples.
         dropped: what was left out.
-        stages: what the stages tell of themselves: trimmed golds, the leak gate, teachers, cost.
+        stages: records of the stages: trimmed golds, the leak gate, teachers, cost.
     """
     columns = ("split", "source", "task", "language", "label", "kind", "edit_type", "licence")
     return {
@@ -78,13 +78,13 @@ def make_manifest(
 
 
 def _by_source(store: SampleStore, column: str) -> dict[str, dict[str, int]]:
-    """How many samples of each source have each value of a column that has one."""
+    """For sources with values in a column: the number of samples by source and value."""
     sources = store.counts("source", f"{column} IS NOT NULL")
     return {source: store.counts(column, "source = ?", (source,)) for source in sources}
 
 
 def _from_document(store: SampleStore) -> dict[str, Any]:
-    """The share of edits that bring in nothing new to their document: in all (``got``), and by source."""
+    """The share of edits that insert only text of their document: in all (``got``), and by source."""
     query = """
         SELECT source, COUNT(*), SUM(from_document) FROM samples
         WHERE kind = 'edit' AND from_document IS NOT NULL GROUP BY source ORDER BY source

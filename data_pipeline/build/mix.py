@@ -1,9 +1,9 @@
-"""How many samples each kind of each source gives to a mix: by shares of kinds and a cap for sources.
+"""How many samples each kind of each source gives to a mix, from shares of kinds and a cap for sources.
 
 Weighted max-min fairness by progressive filling (Bertsekas and Gallager, Data Networks, section 6.5.2): all
-kinds grow in proportion to their shares; one that can grow no more, because there is no more of it or its
-sources are at the cap, stays as it is, and the others go on. Then the same within the kinds: their sources
-grow in proportion to what they have. Each step is a small linear programme.
+kinds grow in proportion to their shares. A kind stops growing when it has no more samples or its sources
+reach the cap, and the others go on. Then the sources of each kind grow in the same way, in proportion to
+their weights times their samples. Each step is a small linear programme.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ NEAR = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Allotment:
-    """What each kind of each source is to give, in samples that need not be whole; and the cap that holds."""
+    """The (fractional) number of samples to draw of each kind and source, and the cap used (``most``)."""
 
     cells: Mapping[Cell, float]
     most: float
@@ -32,15 +32,15 @@ class Allotment:
 
 
 def allot(there: Mapping[Cell, int], config: MixConfig) -> Allotment:
-    """Share a number of samples out.
+    """Decide how many samples each kind of each source gives.
 
     Args:
-        there: samples of each kind and source.
-        config: what is wished.
+        there: number of samples of each kind and source.
+        config: the mix that the recipe asks for.
 
     Returns:
-        As many samples as are wished and can be had without a source over the cap. With fewer sources than
-        the cap needs, the cap is what they can hold: the same number of each.
+        As many samples as asked for, or as possible with no source over the cap. If there are too few sources
+        for the cap, it is raised to an equal share for each.
     """
     wished = config.kinds
     weights = {
@@ -78,7 +78,7 @@ def _members(cells: Sequence[Cell], column: int) -> dict[str, list[int]]:
 
 
 class _Limits:
-    """Linear limits of what cells give; ``there`` is the most that each has. In shares of what is wished."""
+    """Linear limits on what cells give; ``there`` is what each has. All in shares of the samples to draw."""
 
     def __init__(self, there: Sequence[float]):
         self.there = there
@@ -86,13 +86,13 @@ class _Limits:
         self.bounds: list[float] = []
 
     def at_most(self, row: list[float], bound: float) -> None:
-        """A weighted sum of what cells give is at most so much."""
+        """Limit a weighted sum of what the cells give."""
         self.rows.append(row)
         self.bounds.append(bound)
 
 
 def _fill(limits: _Limits, groups: Sequence[Sequence[int]], weights: Sequence[float]) -> list[float]:
-    """Let groups of cells grow in proportion to their weights, each until it can grow no more."""
+    """Grow groups of cells in proportion to their weights, each until a limit stops it."""
     import numpy as np
     from scipy.optimize import linprog
 
@@ -105,7 +105,7 @@ def _fill(limits: _Limits, groups: Sequence[Sequence[int]], weights: Sequence[fl
     level = np.full(len(groups), np.nan)  # of the groups that have stopped
     while np.isnan(level).any():
         grows = np.isnan(level)
-        # A group that grows gives its rate times the level, the last variable; the others what they gave.
+        # A growing group gives its rate times the level (the last variable); the others keep what they gave.
         growth = np.hstack([-held, np.where(grows, rates, 0.0)[:, None]])
         bounds = np.where(grows, 0.0, -np.nan_to_num(level) * (1 - NEAR))
         result: Any = linprog(
@@ -115,7 +115,7 @@ def _fill(limits: _Limits, groups: Sequence[Sequence[int]], weights: Sequence[fl
             bounds=[*((0.0, most) for most in limits.there), (0.0, None)],
             method="highs-ds",
         )
-        # What holds the level down has a price; some group always has one.
+        # The groups that hold the level down have a nonzero dual price; there is always at least one.
         stopped = grows & (-result.ineqlin.marginals[: len(groups)] > NEAR)
         level[stopped] = rates[stopped] * result.x[-1]
     return [float(one) for one in level]

@@ -1,4 +1,4 @@
-"""Which samples get a row in which mode: a seeded share of the pairs, their samples always together."""
+"""Decides which samples get a row in which mode: a seeded share of the pairs, always both samples."""
 
 from data_pipeline.build.splits import SPLITS
 from data_pipeline.config import ModesConfig
@@ -7,7 +7,7 @@ from judge.types import MODES
 
 
 def assign_modes(store: SampleStore, config: ModesConfig, seed: int) -> None:
-    """Mark the samples that a recipe wants rows of, in every split but ``test``."""
+    """Mark the samples that get rows in each mode, in every split but ``test``."""
     store.index("split", "pair")
     for split in SPLITS:
         pairs = store.pairs(split)
@@ -22,4 +22,4 @@ def assign_modes(store: SampleStore, config: ModesConfig, seed: int) -> None:
                 """,  # noqa: S608 (the two modes)
                 (split, f"mode:{mode}:{seed}", wanted),
             )
-    store.drop_index("split", "pair")  # whole rows would be read by it, out of their order, and sorted again
+    store.drop_index("split", "pair")  # or SQLite would read whole rows by it, and sort them again

@@ -1,4 +1,4 @@
-"""Pairs by rule from many gold answers in several processes: the same, in the same order, as in one."""
+"""Makes rule-based pairs in several processes, with the same result, in the same order, as in one."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -15,12 +15,12 @@ from data_pipeline.teachers.rules import RulesTeacher
 from judge.types import Sample
 
 RUN = 24
-"""Gold answers that a process takes at a time; more where they are about one document."""
+"""Gold answers that a process takes at a time; more if they are about the same document."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What pairs depend on besides their gold: where all golds lie, and what the recipe says."""
+    """What pairs depend on besides their gold: the file with all golds, and keys of the recipe."""
 
     golds: Path
     seed: int
@@ -30,19 +30,19 @@ class Plan:
 
 
 def pairs_together(golds: Iterable[Sample], plan: Plan, workers: Workers) -> Iterator[GoldPairs]:
-    """What :func:`~data_pipeline.pairs.make.make_pairs` gives, from the processes of ``workers``.
+    """The result of :func:`~data_pipeline.pairs.make.make_pairs`, computed in several processes.
 
     Args:
         golds: samples whose answers are faithful.
-        plan: its table of golds is committed, and is not written to meanwhile.
-        workers: more than one.
+        plan: its table of golds must be committed, and must not change meanwhile.
+        workers: two or more processes.
     """
     for made in workers.map(partial(_pairs, plan), _runs(golds), few=0, batch=1):
         yield from made
 
 
 def _runs(golds: Iterable[Sample]) -> Iterator[list[Sample]]:
-    """Golds that follow each other; those about one text stay together, so that it is read once."""
+    """Batches of consecutive golds; golds about one text stay together, so that it is read once."""
     run: list[Sample] = []
     for gold in golds:
         if len(run) >= RUN and gold.document_text != run[-1].document_text:
@@ -60,6 +60,6 @@ def _pairs(plan: Plan, golds: list[Sample]) -> list[GoldPairs]:
 
 @lru_cache(maxsize=1)
 def _tools(plan: Plan) -> tuple[Perturb, Mapping[str, Maker]]:
-    """What makes pairs; kept in each process, with the documents that it has read."""
+    """The perturber and the makers of pairs, cached in each process with the documents they have read."""
     perturber = RulePerturber(plan.seed, plan.edit_types, plan.from_document)
     return RulesTeacher(perturber).perturb, make_makers(SampleStore.reader(plan.golds), plan.seed)

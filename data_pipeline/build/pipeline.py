@@ -1,8 +1,8 @@
-"""Building a data set, stage by stage: :func:`build` (docs/contributing/layout.md walks through it).
+"""Builds a data set, stage by stage, in :func:`build` (docs/contributing/layout.md walks through it).
 
 Every stage reads and writes the build's table on disk (:mod:`data_pipeline.sources.store`), one sample at a
-time, so memory does not grow with their number. A build that was stopped starts again and pays for nothing
-twice: what teachers said lies in the call cache. An earlier set stays as it is until the new one is whole.
+time, so memory does not grow with the number of samples. An interrupted build starts over, but pays
+nothing twice: replies are in the call cache. An earlier set is untouched until the new one is complete.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -41,7 +41,7 @@ from judge.types import Label, Sample
 
 Say = Callable[[str], None]
 FAILED = "labelled FAIL"
-"""Why the wrong answers of a labelled set are no gold answers."""
+"""Reason noted for the wrong answers of a labelled set, which cannot be gold answers."""
 
 
 def build(
@@ -50,26 +50,26 @@ def build(
     teachers: Teachers | None = None,
     workers: Workers | None = None,
 ) -> dict[str, Any]:
-    """Build the data set that a recipe describes into ``config.output``.
+    """Build the data set of a recipe in the folder ``config.output``.
 
-    The same recipe gives the same files, whatever the number of processes, that of calls at once and how
-    often it was stopped. They take the places of an earlier set's when all of them are made.
+    The same recipe gives the same files, regardless of the number of processes or parallel calls, and of
+    interruptions. They replace the files of an earlier set once all are written.
 
     Args:
         config: the recipe.
-        say: is told, in one line each, what was done.
-        teachers: those that the recipe names by default.
-        workers: processes for what only computes; without them it is done in this one.
+        say: called with lines that report what was done.
+        teachers: by default those that the recipe names.
+        workers: processes for pure computation; by default all runs in this process.
 
     Returns:
         The manifest.
 
     Raises:
-        InputError: a source is wrong, a split is left empty, or the audit found labels that give themselves
-            away; nothing was paid for judgements then.
-        JudgeError: a teacher failed, the budget is used up, or the disk is full; every answer so far is kept.
+        InputError: a source is wrong, a split lacks a label, or the audit found that labels can be guessed
+            without reading; no judgements have been paid for then.
+        JudgeError: a teacher failed, the budget is used up, or the disk is full; all replies so far are kept.
 
-    After an error what was made lies in ``unfinished-build``, in the folder of the data set.
+    After an error the unfinished files stay in ``unfinished-build``, in the folder of the data set.
     """
     dropped, trimmed = Dropped(), Dropped()
     workers = workers or Workers()
@@ -88,7 +88,7 @@ def build(
             try:
                 if not perturbs:
                     store.add(read, entry)
-                if source.perturb:  # of a labelled set the right answers
+                if source.perturb:  # of a labelled set only the right answers are perturbed
                     read = only_right(read, dropped)
                 if source.contrast_pairs:
                     read = right_answers(store.samples("entry = ? AND label = 'PASS'", (entry,)))
@@ -110,7 +110,7 @@ def build(
             tell_losses(gate, config, folder, say)
         splits = (config.splits.validation, config.splits.test, config.seed)
         given = share_out((golds, store), sizes, config.seed)
-        # Before pairs are made: they borrow from documents of their own split.
+        # Before pairs are made, since they borrow from other documents of their split.
         assign_splits(golds, *splits, given=given.items())
         if sizes:
             assign_splits(store, *splits, given=given.items())
@@ -121,7 +121,7 @@ def build(
         if config.counterfactuals is not None:
             before = store.last()
             add_counterfactuals(config.counterfactuals, config.seed, golds, store, teachers, dropped)
-            if gate is not None:  # the documents are new, and may repeat a benchmark all the same
+            if gate is not None:  # the new documents may still repeat a benchmark
                 gate.drop_leaks(store, after=before)
                 tell_losses(gate, config, folder, say)
         mixed = draw(store, config.mix, config.seed, dropped.add) if config.mix is not None else None
@@ -134,7 +134,7 @@ def build(
         write_samples(folder / "samples.jsonl", store.samples())
         for subset, count in write_bianbench(config, folder, store).items():
             say(f"Bi'anBench {subset}: {counted(count, 'row')}")
-        # Before judgements are paid for.
+        # Before any judgements are paid for.
         audit = audit_build(store, folder, config, say, workers)
         rejected = folder / "rejected.jsonl"
         refill = partial(put_others, store, fillers)
@@ -165,12 +165,12 @@ def build(
 
 
 def right_answers(samples: Iterable[Sample]) -> Iterator[Sample]:
-    """Right answers of labelled samples as gold answers, with ids of their own."""
+    """The right answers of a labelled set as gold answers, with new ids."""
     return (replace(one, id=f"{one.id}-gold") for one in samples)
 
 
 def only_right(samples: Iterable[Sample], dropped: Dropped) -> Iterator[Sample]:
-    """The samples that are not labelled FAIL; the others are noted."""
+    """The samples not labelled FAIL; the others are added to ``dropped``."""
     for sample in samples:
         if sample.label is Label.FAIL:
             dropped.add(FAILED, sample.id)
@@ -179,7 +179,7 @@ def only_right(samples: Iterable[Sample], dropped: Dropped) -> Iterator[Sample]:
 
 
 def drop_unlabelled(golds: SampleStore, entry: int, dropped: Dropped, *, labelled: bool) -> None:
-    """Drop samples without a label from a source in which others have one: nobody called them right."""
+    """Drop unlabelled samples of a source that labels others: nobody has called their answers right."""
     if labelled or golds.count("entry = ? AND label IS NOT NULL", (entry,)):
         without = ("entry = ? AND label IS NULL", (entry,))
         for name in golds.ids(*without):
@@ -188,7 +188,7 @@ def drop_unlabelled(golds: SampleStore, entry: int, dropped: Dropped, *, labelle
 
 
 def tell_losses(gate: LeakGate, config: DataConfig, folder: Path, say: Say) -> None:
-    """List and tell what the leak gate dropped. Raises ``InputError`` where a source lost too much."""
+    """List and report what the leak gate dropped. Raises ``InputError`` if a source lost too much."""
     listed = folder / "leaks.jsonl"
     write_jsonl(listed, gate.rows)
     say(f"leak gate: {counted(len(gate.rows), 'sample')} dropped")

@@ -1,4 +1,4 @@
-"""Drawing a smaller set of known make-up: shares of kinds, weights and a cap for sources, whole pairs."""
+"""Draws a smaller set of whole pairs, with given shares of kinds, weights of sources and a cap for them."""
 
 from collections.abc import Callable, Mapping
 from math import floor
@@ -9,8 +9,8 @@ from data_pipeline.config import MixConfig
 from data_pipeline.sources.store import SampleStore
 from judge.errors import InputError, unknown
 
-# Pairs, and samples alone, each in its place among those of its kind and source: by the seed, and
-# so that any beginning holds as many PASS as FAIL while there are both.
+# Pairs and single samples, ordered within their kind and source: by the seed, and so that every prefix
+# holds as many PASS as FAIL as long as both last.
 _PAIRS = """
 CREATE TEMP TABLE pairs AS
 WITH units AS (
@@ -37,27 +37,27 @@ FROM ordered
 """
 
 SLACK = 0.01
-"""Share of the samples by which a mix may miss what was asked for, besides single pairs, without a note."""
+"""A mix may miss its target by this share of the samples, and a pair or so, without a note."""
 
 
 def draw(
     store: SampleStore, config: MixConfig, seed: int, note: Callable[[str, str], None] = lambda *_: None
 ) -> dict[str, Any]:
-    """Keep what a mix asks for, and drop the other samples.
+    """Keep the samples of a mix, and drop the others.
 
-    Pairs stay together. Which pairs of a kind and source stay is decided by the seed and their names.
+    Pairs stay together. The seed and the names of pairs decide which ones stay.
 
     Args:
         store: samples with labels.
-        config: what is wished.
-        seed: decides which.
-        note: is given a reason and the id of each sample that is dropped.
+        config: the mix that the recipe asks for.
+        seed: decides which pairs stay.
+        note: called with a reason and the id of each sample that is dropped.
 
     Returns:
-        What was asked for and what came of it, by kind and source, for the manifest.
+        For the manifest: what was asked for and what was drawn, by kind and source.
 
     Raises:
-        InputError: a source that has a weight has no samples.
+        InputError: if a source with a weight has no samples.
     """
     known = store.counts("source")
     for name in config.sources:
@@ -86,7 +86,7 @@ def _number_pairs(store: SampleStore, seed: int) -> None:
 
 
 def _keep(store: SampleStore, plan: Allotment) -> dict[Cell, int]:
-    """Mark the pairs that stay; what does not fill a pair goes on to the next source of the kind."""
+    """Mark the pairs that stay; a remainder too small for a pair carries over to the kind's next source."""
     room = {source: floor(plan.most * plan.total + 1e-4) for _, source in plan.cells}
     drawn: dict[Cell, int] = {}
     over, last = 0.0, None
@@ -126,7 +126,7 @@ def _record(
 
 
 def _notes(record: Mapping[str, Any], plan: Allotment, config: MixConfig) -> list[str]:
-    """Where a mix is not what was asked for."""
+    """How a mix differs from what was asked for."""
     notes, total = [], record["samples"]
     if plan.most > config.max_source:
         count = round(1 / plan.most)

@@ -1,8 +1,8 @@
-"""Sources that are to give a stated number of samples, half of them hallucinated, to each split.
+"""Sources that give a stated number of samples to each split, half of them hallucinated.
 
-Example: Lynx's training set is 600 samples to train on and 200 to validate with from each of four sets
-(section 3.3). What rules, the leak gate, a perturber or a reasoner drop is refilled from the same source,
-until the number is there or the source is spent.
+Example: Lynx's data has 600 samples for training and 200 for validation from each of four sets (section
+3.3). Samples dropped by rules, the leak gate, a perturber or a reasoner are replaced from the same source,
+until the number is reached or the source is used up.
 """
 
 from collections import Counter
@@ -19,12 +19,12 @@ from data_pipeline.sources.store import SampleStore
 from judge.types import Label, Sample
 
 Make = Callable[[Iterable[Sample]], Iterator[list[Sample]]]
-"""The samples of each gold's pairs, hallucinated after faithful; none where no pair could be made."""
+"""Maps golds to the samples of their pairs, hallucinated after faithful; empty if no pair could be made."""
 
 
 def _in_turns(stratum: str, place: str, then: str) -> str:
-    """SQL of an order in which strata take turns: by the place from 0 to 1 of each row among those of its
-    stratum, so that any beginning holds all strata in proportion."""
+    """SQL of an order in which strata take turns: by each row's relative place (0 to 1) in its stratum, so
+    that every prefix holds all strata in proportion."""
     strata = f"PARTITION BY {stratum}"
     return f"(ROW_NUMBER() OVER ({strata} ORDER BY {place}) - 0.5) / COUNT(*) OVER ({strata}), {then}"
 
@@ -52,17 +52,17 @@ SELECT pair, passes, fails FROM units ORDER BY {_in_turns("stratum", "place", "p
 
 
 def sized(config: DataConfig) -> dict[int, SizesConfig]:
-    """The sources of a recipe that name their size, by their place in it."""
+    """The sizes of the sources that have one, by their index in the recipe."""
     return {
         entry: source.samples for entry, source in enumerate(config.sources) if source.samples is not None
     }
 
 
 def share_out(stores: Iterable[SampleStore], sizes: Mapping[int, SizesConfig], seed: int) -> dict[str, Split]:
-    """A split for every document of sources with a size, so that each split has its share of what is there.
+    """Assign the documents of sources with a size to splits, in proportion to the sizes of the splits.
 
-    Whole documents, by a seeded order in which strata (source, language, domain) take turns, each to the
-    split that has least of what it is to get.
+    Documents come in a seeded order in which strata (source, language, domain) take turns. Each goes to the
+    split that has the smallest share of its size so far.
     """
     given: dict[str, Split] = {}
     for store in stores:
@@ -82,9 +82,9 @@ def draw_labelled(
     seed: int,
     note: Callable[[str, str], None] = lambda *_: None,
 ) -> None:
-    """Keep of labelled sources as many PASS and FAIL samples as each split is to get, and drop the others.
+    """Keep as many PASS and FAIL samples of labelled sources as each split asks for, and drop the others.
 
-    Pairs, and the options of a question, stay together. Samples have their splits.
+    Pairs, and the options of a question, stay together. Splits must have been assigned.
     """
     for entry, size in sizes.items():
         store.table.execute("CREATE TEMP TABLE chosen (pair TEXT PRIMARY KEY)")
@@ -103,17 +103,17 @@ def draw_labelled(
 
 
 class Filler:
-    """Fills the splits of a source that is perturbed from its golds, and can be asked for more.
+    """Fills the splits of a perturbed source from its golds, and can add more samples later.
 
     As in the papers, half of the golds give a faithful sample and the others a hallucinated one (Lynx, 3.3;
-    Bi'an, 2.2), or each gives both (``pairs``). No more golds are perturbed than are missing at a time.
+    Bi'an, 2.2), or each gives both (``pairs``). Golds are perturbed only as samples are missing.
 
     Args:
-        golds: with their splits.
-        make: the pairs of some of them.
-        entry: the source's place in the recipe.
-        size: what it is to give.
-        seed: decides the order.
+        golds: golds with their splits.
+        make: makes the pairs of golds.
+        entry: the source's index in the recipe.
+        size: the number of samples for each split.
+        seed: decides the order of golds.
     """
 
     def __init__(self, golds: SampleStore, make: Make, entry: int, size: SizesConfig, seed: int):
@@ -125,13 +125,13 @@ class Filler:
         }
 
     def fill(self) -> Iterator[Sample]:
-        """What every split is to get; of an odd number one more is faithful."""
+        """The samples for every split; if the number is odd, one more is faithful."""
         for split in SPLITS:
             number = self._size.of(split)
             yield from self.take(split, Counter({Label.PASS: (number + 1) // 2, Label.FAIL: number // 2}))
 
     def take(self, split: Split, missing: Counter[Label]) -> Iterator[Sample]:
-        """As many samples of each label, from golds that gave none yet, until the source is spent."""
+        """The missing number of samples of each label, from unused golds, until the source is used up."""
         yield from (self._together if self._size.pairs else self._apart)(split, missing)
 
     def _together(self, split: Split, missing: Counter[Label]) -> Iterator[Sample]:
@@ -142,8 +142,8 @@ class Filler:
                     yield sample
 
     def _apart(self, split: Split, missing: Counter[Label]) -> Iterator[Sample]:
-        """Hallucinated samples first, and then as many faithful ones, so that a source which is spent early
-        has given about as many of both."""
+        """Hallucinated samples first, then as many faithful ones, so that a source that runs out early
+        has given about the same number of both."""
         while missing.total() and self._left[split]:
             tried = self._next(split, min(missing[Label.FAIL], max(self._left[split] // 2, 1)))
             before = missing[Label.FAIL]
@@ -163,20 +163,20 @@ class Filler:
 
 
 def _alone(gold: Sample) -> Sample:
-    """A gold answer as a faithful sample without a hallucinated one."""
+    """A gold answer as a single faithful sample."""
     return replace(gold, label=Label.PASS, meta={**gold.meta, "pair": gold.id, "kind": "edit"})
 
 
 def _without_twin(faithful: Sample, wrong: Sample) -> Sample:
-    """The hallucinated sample of a pair; ``meta["gold_answer"]`` is what it was made from."""
+    """The hallucinated sample of a pair, with the answer it was made from as ``meta["gold_answer"]``."""
     known = {"gold_answer": faithful.answer} if faithful.document == wrong.document else {}
     return replace(wrong, meta={**wrong.meta, **known})
 
 
 def put_others(store: SampleStore, fillers: Mapping[int, Filler], lost: Sequence[str]) -> bool:
-    """Put other samples of their source, split and label in the place of some; as far as there are any.
+    """Replace lost samples by others of their source, split and label, as long as there are any.
 
-    Returns whether there were any.
+    Returns whether any were replaced.
     """
     before = store.last()
     for entry, filler in fillers.items():
@@ -198,7 +198,7 @@ _NO_REASONING = """
 
 
 def sizes_table(store: SampleStore, config: DataConfig) -> list[dict[str, Any]]:
-    """For the manifest: what each source with a size was asked for in each split, and what it gave."""
+    """For the manifest: how many samples each source with a size was to give to each split, and gave."""
     rows: list[dict[str, Any]] = []
     for entry, size in sized(config).items():
         for split in SPLITS:
@@ -212,8 +212,8 @@ def sizes_table(store: SampleStore, config: DataConfig) -> list[dict[str, Any]]:
 
 
 def shortages(table: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """One line for each source that was spent before a split had what it was to get, and for each whose
-    samples have no reasoning."""
+    """A line for each source and split with fewer samples than asked for, and for each with samples that
+    have no reasoning."""
     for row in table:
         if row["samples"] < row["asked"]:
             yield (

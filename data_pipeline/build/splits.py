@@ -1,4 +1,4 @@
-"""Splits by document: everything about one document lies in one split, so that nothing leaks between them."""
+"""Splits by document: all samples about one document are in one split, so that nothing leaks between them."""
 
 from collections.abc import Iterable
 from typing import Literal
@@ -16,21 +16,21 @@ def assign_splits(
     seed: int,
     given: Iterable[tuple[str, str]] = (),
 ) -> None:
-    """Give every document (``Sample.group``), and so every sample, a split.
+    """Assign every document (``Sample.group``), and so every sample, to a split.
 
-    The shares hold within every stratum (source, language, domain) as nearly as whole documents allow, and
-    over all of them: what one stratum is owed is carried over to the next. The same set and seed give the
-    same splits, in whatever order the samples came.
+    The shares hold within every stratum (source, language, domain) as closely as whole documents allow, and
+    over all of them: the remainder of one stratum carries over to the next. The same set and seed give the
+    same splits, regardless of the order of samples.
 
     Args:
         store: all samples of the data set.
         validation: share of documents for validation.
         test: share of documents for the test split.
         seed: decides which documents.
-        given: documents that have a split already, and which; the shares are those of the others.
+        given: documents that already have a split, and that split; the shares apply to the others.
     """
     table = store.table
-    # A document may have samples of several strata; the first by name counts.
+    # A document may have samples of several strata; the first in alphabetical order counts.
     table.executescript(
         """
         DROP TABLE IF EXISTS documents;

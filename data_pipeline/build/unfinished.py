@@ -1,4 +1,4 @@
-"""A data set is made next to the finished one and replaces it as a whole; a failing build changes nothing.
+"""Builds a data set next to the earlier one and then replaces all of it; a failed build changes nothing.
 
 Example: ``with in_place_of(Path("runs/data")) as made: write_text(made / "card.md", text)``.
 """
@@ -11,23 +11,23 @@ from pathlib import Path
 from judge.errors import JudgeError
 
 NAME = "unfinished-build"
-"""The folder, in that of the data set and so on the same disk, in which a build works."""
+"""The folder in which a build works; it is inside that of the data set, and so on the same disk."""
 EARLIER = "earlier"
-"""Where in it the files of the earlier set lie while they are replaced."""
+"""Subfolder for the files of the earlier set while they are replaced."""
 SOMETIMES = ("audit.md", "audit.html", "audit.json", "bianbench")
-"""What not every recipe asks for, or an earlier version wrote: it would seem to be of this set."""
+"""Files that not every recipe or version writes; left over from an earlier set, they would look current."""
 MANIFEST = "manifest.json"
 
 
 @contextmanager
 def in_place_of(folder: Path) -> Iterator[Path]:
-    """Give an empty folder to build in; when the block ends well, its files replace those of an earlier set.
+    """Yield an empty folder to build in; if the block succeeds, its files replace those of an earlier set.
 
-    After an error they stay where they are, to be looked at, until the next build. Other files of the folder
-    are left alone.
+    After an error they stay there for inspection until the next build. Other files in ``folder`` are left
+    alone.
 
     Raises:
-        JudgeError: the folder could not be made, or the files not be moved; the earlier set is as it was.
+        JudgeError: if the folder cannot be made or the files cannot be moved; the earlier set is unchanged.
     """
     made = folder / NAME
     try:
@@ -41,12 +41,12 @@ def in_place_of(folder: Path) -> Iterator[Path]:
         _swap(made, folder)
         shutil.rmtree(made, ignore_errors=True)
     finally:
-        with suppress(OSError):  # of a build that failed before it wrote anything nothing is to be seen
+        with suppress(OSError):  # removes it if the build failed before it wrote anything
             made.rmdir()
 
 
 def _swap(made: Path, folder: Path) -> None:
-    """Move old files out and new ones in, the manifest first and last: a folder without is unfinished."""
+    """Swap old files for new. The manifest goes out first and in last: a folder without one is unfinished."""
     new = sorted((path.relative_to(made) for path in _files(made)), key=lambda name: name.name == MANIFEST)
     gone = [path.relative_to(folder) for name in SOMETIMES for path in _files(folder / name)]
     old = [name for name in dict.fromkeys([*reversed(new), *gone]) if (folder / name).is_file()]
@@ -70,7 +70,7 @@ def _swap(made: Path, folder: Path) -> None:
 
 
 def _files(path: Path) -> list[Path]:
-    """The file of this name, or all those below the folder of this name."""
+    """The file at this path, or all files below the folder at this path."""
     if path.is_file():
         return [path]
     return [one for one in path.rglob("*") if one.is_file()]

@@ -1,4 +1,4 @@
-"""The files of a data set, from its samples and from what teachers say of them."""
+"""Writes the files of a data set from its samples and the teachers' reasonings."""
 
 from collections.abc import Callable, Iterator
 from itertools import chain
@@ -16,7 +16,7 @@ from judge.types import DPORow, SFTRow
 
 
 def write_files(config: DataConfig, folder: Path, store: SampleStore, say: Callable[[str], None]) -> None:
-    """Write held-out samples, SFT rows and preference pairs, each file whole or not at all."""
+    """Write held-out samples, SFT rows and preference pairs; a file is written completely or not at all."""
     for split in ("validation", "test"):  # to calibrate a judge on, and to measure it on
         write_samples(folder / f"{split}.jsonl", store.samples("split = ?", (split,)))
     train = store.count("split = 'train'")
@@ -30,7 +30,7 @@ def write_files(config: DataConfig, folder: Path, store: SampleStore, say: Calla
 
 
 def write_bianbench(config: DataConfig, folder: Path, store: SampleStore) -> dict[str, int]:
-    """Write the samples in the form of Bi'anBench too, if the recipe wants it; returns rows by subset."""
+    """Also write the samples in Bi'anBench's format if the recipe asks for it; returns rows by subset."""
     written: dict[str, int] = {}
     for subset in config.bianbench:
         samples = store.samples() if subset == "cf" else store.samples("language = ?", (subset,))
@@ -40,10 +40,10 @@ def write_bianbench(config: DataConfig, folder: Path, store: SampleStore) -> dic
 
 
 def sft_rows(store: SampleStore, split: str) -> Iterator[SFTRow]:
-    """SFT rows in the modes that are wanted, in the samples' order.
+    """SFT rows in the modes of each sample, in the order of samples.
 
-    A verdict is the gold label; a reasoning that leads to it is a teacher's, and where none has one there
-    is not a row in reason mode. What an ensemble excluded gives no row at all.
+    The verdict is the gold label. Rows in reason mode have a teacher's reasoning for it; a sample without
+    one gets no such row. Samples that an ensemble excluded get no rows at all.
     """
     for sample in store.samples("split = ? AND (verdict OR reason) AND NOT excluded", (split,)):
         if store.wants(sample, "verdict"):

@@ -1,4 +1,4 @@
-"""The keys of a data recipe: ``recipe`` has them all, ``parts`` the groups among them."""
+"""The keys of a data recipe: ``recipe`` defines the recipe, ``parts`` its nested groups."""
 
 from data_pipeline.config.parts import (
     CounterfactualConfig,

@@ -13,7 +13,7 @@ Share = float
 
 
 class SplitConfig(StrictConfig):
-    """Shares of documents that are held out; the rest is trained on."""
+    """Shares of documents held out for validation and test; the rest is for training."""
 
     validation: Share = Field(default=0.08, gt=0, lt=1)
     test: Share = Field(default=0.15, ge=0, lt=1)
@@ -26,7 +26,7 @@ class SplitConfig(StrictConfig):
 
 
 class ModesConfig(StrictConfig):
-    """Share of the samples that get a row in each mode; the samples of a pair are chosen together."""
+    """Share of the samples that get a row in each mode; both samples of a pair are chosen or neither."""
 
     verdict: Share = Field(default=1.0, ge=0, le=1)
     reason: Share = Field(default=0.25, ge=0, le=1)
@@ -46,15 +46,15 @@ class PreferenceConfig(StrictConfig):
 
 
 class MixConfig(StrictConfig):
-    """A smaller set of known make-up; pairs stay together."""
+    """A smaller set with given shares of kinds and sources; pairs stay together."""
 
     samples: PositiveInt
     """At most this many samples."""
     kinds: dict[str, NonNegativeFloat] | None = None
-    """Wished shares, of any sum. Kinds that are not named are left out; what one cannot give, the others give
-    in proportion. Without it kinds have the shares that they have."""
+    """Target shares; they need not add up to 1. Kinds not named are left out. If a kind has too few samples,
+    the others make up for it in proportion. Without ``kinds`` the shares stay as they are."""
     sources: dict[str, NonNegativeFloat] = Field(default_factory=dict)
-    """Weights, 1 where none is given: each source gives in proportion to its weight and to what it has."""
+    """Weights, 1 by default: each source gives in proportion to its weight times its number of samples."""
     max_source: Share = Field(default=1.0, gt=0, le=1)
     """No source gives more than this share of what is drawn, even if that makes the set smaller."""
 
@@ -74,11 +74,11 @@ class ReasoningConfig(StrictConfig):
 
     way: Literal["rules", "known_label", "ensemble", "backward"] = "rules"
     """``rules``: cited from the document by rule. ``ensemble``: all teachers judge without the label; the
-    first right one in the order of ``teachers`` is imitated and set against each wrong one (Bi'an, section
-    2.3). ``known_label``: a teacher reasons for the label that it is told, shown the gold
-    answer and the change that was made (Lynx). ``backward``: the same from the label alone (Bi'an, E)."""
+    first right judgement in the order of ``teachers`` becomes the SFT row, and is preferred to each wrong one
+    (Bi'an, section 2.3). ``known_label``: a teacher is given the label, the gold answer and the change that
+    was made, and argues for the label (Lynx). ``backward``: the same from the label alone (Bi'an, E)."""
     teachers: tuple[str, ...] = Field(default=("rules",), min_length=1)
-    """Their names, best first; ``known_label`` and ``backward`` take one, a chat model."""
+    """Names of teachers, best first; ``known_label`` and ``backward`` take exactly one, a chat model."""
 
     @model_validator(mode="after")
     def _chat_models_where_needed(self) -> Self:
@@ -100,23 +100,23 @@ class CounterfactualConfig(StrictConfig):
     teacher: str
     """A chat model."""
     seeds: PositiveInt = 100
-    """This many questions of the sources, chosen by the seed; each gives a PASS and a FAIL sample."""
+    """Number of questions drawn from the sources by the seed; each gives a PASS and a FAIL sample."""
     length: PositiveInt = 150
-    """How long the documents are to be, in words; in characters for Chinese."""
+    """Length of the documents to ask for, in words; in characters for Chinese."""
 
 
 class LeaksConfig(StrictConfig):
-    """The leak gate: what occurs in a benchmark, by passage or by question and answer, is dropped before
-    anything is made of it."""
+    """The leak gate: samples that occur in a benchmark, by passage or by question and answer, are dropped
+    before anything is made from them."""
 
     built: tuple[str, ...] = ()
-    """Folders of data sets that were built to measure with, such as ``runs/bianbench/data``: what
-    is in one of them is dropped too."""
+    """Folders of data sets that were built for evaluation, such as ``runs/bianbench/data``: samples that
+    occur in one of them are dropped too."""
     data_dir: str | None = None
-    """Folder with one folder a benchmark; ``JUDGE_DATA_DIR`` by default. All that are there are compared."""
+    """Folder with one folder per benchmark; ``JUDGE_DATA_DIR`` by default. All benchmarks there are used."""
     max_dropped: Share = Field(default=0.2, ge=0, le=1)
-    """A build stops if the gate drops more than this share of a source: what is left is another set than the
-    one that was asked for."""
+    """A build stops if the gate drops more than this share of a source: the rest would no longer be the set
+    that was asked for."""
     gone: ClassVar[Mapping[str, str]] = {
         "benchmarks": "omit it; the gate compares with every benchmark that is in the folder"
     }

@@ -1,4 +1,4 @@
-"""The keys of a data recipe (``data.yaml``). Every key here is read, and no other is allowed."""
+"""The keys of a data recipe (``data.yaml``). Unknown keys are an error."""
 
 from collections.abc import Mapping
 from typing import Literal, Self
@@ -30,7 +30,7 @@ KEYS: Mapping[str, str] = {
     "refusal": "refusals",
     "foreign": "foreign_sentences",
 }
-"""The key that says how many gold answers get a pair of a kind."""
+"""For each kind of pair, the key with the share of gold answers that get one."""
 
 
 class DataConfig(StrictConfig):
@@ -40,53 +40,53 @@ class DataConfig(StrictConfig):
     """Folder for the data set."""
     sources: list[SourceConfig] = Field(min_length=1)
     licences: list[str] | None = Field(default=None, min_length=1)
-    """Only samples under these licences (``meta.licence``); those that name none are left out too, and
+    """Only samples under these licences (``meta.licence``); samples without a licence are left out too, and
     counted."""
     max_repeated: Share = Field(default=0.05, ge=0, le=1)
-    """A build stops if more than this share of a source is labelled both PASS and FAIL (one document,
-    question and answer), or is there twice."""
+    """A build stops if more than this share of a source has the document, question and answer of another
+    sample with the other label, or duplicates another sample."""
     check_golds: bool = True
     """Trim or leave out gold answers that their document does not support, as far as rules can tell."""
     perturb: bool = True
-    """Make contrast pairs from gold answers. ``false`` takes labelled samples as they are."""
+    """Make contrast pairs from gold answers. ``false``: use labelled samples unchanged."""
     edit_types: tuple[str, ...] = EDIT_TYPES
     from_document: Share = Field(default=0.6, ge=0, le=1)
-    """Of the gold answers that have both sorts of edit, the share that get one which brings in nothing new to
-    the document; the others get the sort that they have."""
+    """Some edits insert text from the document, others text that is new to it. Of the gold answers that allow
+    both sorts, the share that get the first; the others get the sort that they allow."""
     edits: Share = Field(default=1.0, ge=0, le=1)
     """Share of gold answers that get a pair with one edited fact."""
     additions: Share = Field(default=0.5, ge=0, le=1)
-    """Share of gold answers that get a pair with an added sentence; a second passage supports one of both."""
+    """Share of gold answers that get a pair with added sentences; a second passage supports one of them."""
     document_edits: Share = Field(default=0.0, ge=0, le=1)
-    """Share of gold answers that get a pair of documents: one answer, which one of them does not support."""
+    """Share of gold answers that get a pair of documents for one answer; one of them does not support it."""
     in_full: Share = Field(default=0.0, ge=0, le=1)
-    """Share of the pairs about short answers that come a second time, with the answers as sentences."""
+    """Share of the pairs about short answers that are added a second time with answers in full sentences."""
     injections: Share = Field(default=0.0, ge=0, le=1)
-    """Share of pairs that meet a prompt injection, in the document or the hallucinated answer."""
+    """Share of pairs that get a prompt injection, in the document or the hallucinated answer."""
     long_answers: Share = Field(default=0.0, ge=0, le=1)
     """Share of gold answers that get a pair of long answers, one with errors in some of its sentences."""
     refusals: Share = Field(default=0.0, ge=0, le=1)
-    """Share of gold answers that get a pair of refusals: true of one document, false of another one."""
+    """Share of gold answers that get a pair of refusals: right for one document, wrong for the other."""
     sentences: Share = Field(default=0.0, ge=0, le=1)
-    """Share of the labelled answers with known spans (RAGTruth, UHGEval, long answers) whose single sentences
-    become rows too; wrong and right ones in equal number as far as they go."""
+    """Share of the labelled answers with known spans (RAGTruth, UHGEval, long answers) whose sentences become
+    samples of their own too, as many right as wrong ones where possible."""
     foreign_sentences: Share = Field(default=0.0, ge=0, le=1)
-    """Share of gold answers that get a pair with another answer behind them, about their document or about
-    another one: the easy ones, for a first quarter of an hour."""
+    """Share of gold answers that get a pair with a second answer appended, about the same document or another
+    one: easy pairs, for a first try."""
     perturber: str = "rules"
-    """The teacher that edits facts."""
+    """Name of the teacher that edits facts."""
     teachers: tuple[TeacherConfig, ...] = ()
     """Chat models that the keys here may name besides ``rules``."""
     counterfactuals: CounterfactualConfig | None = None
     leaks: LeaksConfig | None = None
-    """Without it the gate is not run, and training refuses the set unless it is told to take it."""
+    """Without it the leak gate is not run, and training refuses the set unless it is told to take it."""
     mix: MixConfig | None = None
     bianbench: tuple[Subset, ...] = ()
-    """Subsets of Bi'anBench that the samples are also written as, under ``bianbench/`` in its own form (Table
-    10): those of a language as ``en`` or ``zh``, or all as ``cf``. ``judge eval`` reads them there."""
+    """Also write the samples as these subsets of Bi'anBench, in its format (Table 10), to ``bianbench/``:
+    those of one language as ``en`` or ``zh``, or all as ``cf``. ``judge eval`` reads them there."""
     audit: Literal["fail", "warn", "off"] = "fail"
-    """``fail``: no data set whose labels can be told without reading (see ``judge data audit``). ``warn``:
-    only say so. ``off``: do not look."""
+    """``fail``: stop if labels can be guessed without reading the documents (see ``judge data audit``).
+    ``warn``: only report it. ``off``: no audit."""
     splits: SplitConfig = SplitConfig()
     modes: ModesConfig = ModesConfig()
     reasoning: ReasoningConfig = ReasoningConfig()

@@ -1,6 +1,6 @@
-"""From samples to rows: which gold answers are supported, who judges them, and what a judge learns from.
+"""Checks gold answers, collects judgements of samples, and makes rows for trainers.
 
 ``supported`` and ``repeats`` check gold answers; ``judgements`` collects reasonings, by rule, from an
-``ensemble`` of teachers or for a ``known_label``; ``rows``, ``sentence_rows`` and ``preferences`` are what
-trainers read.
+``ensemble`` of teachers or for a ``known_label``; ``rows``, ``sentence_rows`` and ``preferences`` make the
+rows.
 """

@@ -1,11 +1,11 @@
-"""Bi'an's ensemble (section 2.3): several teachers judge without the label, and what they agree on teaches.
+"""Bi'an's ensemble (section 2.3): several teachers judge without the label; right judgements become rows.
 
-- The best right judgement, by the teachers' priority, becomes the SFT row.
+- The first right judgement, in the teachers' order of priority, becomes the SFT row.
 - It is preferred to every wrong judgement of the same sample, one pair each.
-- A sample that nobody judged right gives nothing, no verdict row either: it goes to rejected.jsonl.
+- A sample that no teacher judged right gives no rows, not even in verdict mode, and goes to rejected.jsonl.
 
-A judgement without a verdict is neither right nor wrong: it is counted, and makes no row and no pair. (The
-paper does not say what became of its own.)
+A judgement without a verdict is neither right nor wrong: it is counted, but gives no row and no pair. (The
+paper does not say how it treats these.)
 """
 
 from collections import Counter
@@ -26,10 +26,10 @@ OUTCOMES: tuple[Outcome, ...] = ("kept", "unanimous error", "no verdict")
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What the judgements of one sample come to.
+    """The outcome of the judgements of one sample.
 
-    ``judgements`` are in the teachers' priority; ``chosen`` is the first right one; ``wrong`` are those
-    with the other label.
+    ``judgements`` are in the teachers' order of priority; ``chosen`` is the first right one; ``wrong`` are
+    those with the other label.
     """
 
     sample: Sample
@@ -39,18 +39,18 @@ class Decision:
 
     @property
     def outcome(self) -> Outcome:
-        """``kept``; or why not: every verdict is wrong, or there is none."""
+        """``kept``; or ``unanimous error`` (every verdict is wrong) or ``no verdict`` (there are none)."""
         if self.chosen is not None:
             return "kept"
         return "unanimous error" if self.wrong else "no verdict"
 
     @property
     def rejected(self) -> tuple[Judgement, ...]:
-        """The judgements that the chosen one is preferred to."""
+        """The rejected sides of preference pairs with ``chosen``."""
         return self.wrong if self.chosen is not None else ()
 
     def aside_row(self) -> dict[str, Any]:
-        """A sample that was not kept, with all that was said of it."""
+        """A row of rejected.jsonl: a sample that was not kept, with all its judgements."""
         return {
             "outcome": self.outcome,
             "sample": row_from_sample(self.sample),
@@ -59,7 +59,7 @@ class Decision:
 
 
 def decide(sample: Sample, judgements: Iterable[Judgement]) -> Decision:
-    """Choose among the judgements of a sample with a gold label; they come in the teachers' priority."""
+    """Choose among the judgements of a sample with a gold label, given in the teachers' order of priority."""
     label = gold_label(sample)
     judgements = tuple(judgements)
     return Decision(
@@ -71,11 +71,11 @@ def decide(sample: Sample, judgements: Iterable[Judgement]) -> Decision:
 
 
 def judge_together(samples: Iterable[Sample], teachers: Sequence[Teacher]) -> Iterator[Decision]:
-    """Let all teachers judge every sample, each at its own pace, and decide, in order.
+    """Let all teachers judge every sample, each at its own pace, and yield decisions in order.
 
     Args:
-        samples: samples with gold labels. Teachers get them without, and without ``meta``.
-        teachers: in their priority, the best first.
+        samples: samples with gold labels. Teachers see neither labels nor ``meta``.
+        teachers: in order of priority, the best first.
     """
     kept, *copies = tee(samples, len(teachers) + 1)
     streams = [
@@ -87,7 +87,7 @@ def judge_together(samples: Iterable[Sample], teachers: Sequence[Teacher]) -> It
 
 
 class Yield:
-    """What each teacher gave and what came of all together (Bi'an, Table 13), counted as decisions go by."""
+    """Counts the judgements of each teacher and the outcomes of the ensemble (Bi'an, Table 13)."""
 
     def __init__(self) -> None:
         self._teachers: dict[str, Counter[str]] = {}
@@ -95,7 +95,7 @@ class Yield:
         self._pairs = 0
 
     def count(self, decisions: Iterable[Decision]) -> Iterator[Decision]:
-        """Count the decisions that pass through."""
+        """Count decisions and pass them on."""
         for decision in decisions:
             self._outcomes[decision.outcome] += 1
             self._pairs += len(decision.rejected)
@@ -111,10 +111,10 @@ class Yield:
             yield decision
 
     def table(self) -> dict[str, Any]:
-        """The counts: for each teacher, in the order of their priority, and for the ensemble.
+        """The counts: for each teacher, in order of priority, and for the ensemble.
 
-        ``correct``, ``wrong`` and ``unparsed`` add up to the samples; ``chosen`` and ``rejected`` are its
-        SFT rows and its sides of pairs.
+        ``correct``, ``wrong`` and ``unparsed`` add up to the samples; ``chosen`` counts a teacher's SFT rows,
+        ``rejected`` its rejected sides of pairs.
         """
         return {
             "teachers": {name: dict(counts) for name, counts in self._teachers.items()},
@@ -127,7 +127,7 @@ class Yield:
 
 
 def yield_markdown(table: Mapping[str, Any]) -> str:
-    """A yield table for people."""
+    """The table of :meth:`Yield.table` in Markdown."""
     names = ("correct", "wrong", "unparsed", "chosen", "rejected")
     rows: list[list[object]] = [
         [name, *(counts.get(key, 0) for key in names)] for name, counts in table["teachers"].items()

@@ -1,4 +1,4 @@
-"""The judgements of reason mode: for every sample that wants one a right reasoning, and teachers' wrong
+"""The judgements of reason mode: a right reasoning for each sample that needs one, and teachers' wrong
 ones."""
 
 from collections.abc import Callable, Iterator, Sequence
@@ -30,21 +30,21 @@ def note_judgements(
     workers: Workers | None = None,
     refill: Callable[[Sequence[str]], bool] = lambda _: False,
 ) -> dict[str, Any]:
-    """Let the recipe's teachers judge the samples that want a row in reason mode, and note what they say.
+    """Let the recipe's teachers judge the samples that get a row in reason mode, and store the reasonings.
 
     Args:
         store: gets the reasonings; samples that no teacher of an ensemble judged right are excluded from all
             rows, verdict rows too (Bi'an, section 2.3 and B.1).
-        config: in which way, by whom.
-        teachers: makes them.
+        config: the way to reason, and the names of the teachers.
+        teachers: creates the teachers.
         dropped: gets the samples without a right reasoning.
         rejected: file for the samples that no teacher judged right, with all judgements, for inspection.
-        workers: what rules reason in.
-        refill: puts other samples in the place of those with these ids, of which nobody gave a judgement that
-            can be read. It says whether it added any; these are judged then.
+        workers: processes for reasoning by rule.
+        refill: called with the ids of samples without any readable judgement, to replace them. It returns
+            whether it added samples, which are then judged too.
 
     Returns:
-        The yield of every teacher and of all together (Bi'an, Table 13).
+        The yield of every teacher and of the ensemble (Bi'an, Table 13).
     """
     counts = Yield()
     lost: list[str] = []
@@ -76,9 +76,9 @@ def note_judgements(
 
 
 def drop_one_sided(store: SampleStore, dropped: Dropped) -> Iterator[str]:
-    """Drop the reasonings of a source, and at last of all of them, that lead to one label alone although
-    samples with the other one wanted some too: they would teach that a reasoning ends in this label. Yields a
-    line for each."""
+    """Drop the reasonings of a source if all lead to one label although samples with the other label needed
+    some too: they would teach that reasoning always ends in this label. Then do the same for all sources
+    together. Yields a line for each."""
     of = "reason AND (? IS NULL OR source = ?)"
     with_reasoning = f"{of} AND id IN (SELECT sample FROM reasonings WHERE right)"  # noqa: S608
     for source in (*store.counts("source", "reason"), None):
@@ -121,8 +121,8 @@ def _decisions(
 
 
 def gold_answer(store: SampleStore, sample: Sample) -> str:
-    """What a hallucinated answer was made from: ``meta["gold_answer"]``, or the answer of the faithful sample
-    of its pair, about the same document and question; empty without either."""
+    """The answer that a hallucinated one was made from: ``meta["gold_answer"]``, or that of the faithful
+    sample of its pair, if it has the same document and question; empty without either."""
     if known := sample.meta.get("gold_answer"):
         return str(known)
     for other in store.samples("pair = ? AND label = 'PASS' AND id != ?", (pair_of(sample), sample.id)):

@@ -1,7 +1,7 @@
 """Reasonings for known labels: Lynx's way, with gold answer and change, and Bi'an's backward reasoning.
 
-Both come as judgements with the gold label, so that rows are made of them as of those of an ensemble. Neither
-is label-free teaching: a model that is told the label argues for it, right or wrong.
+Both give judgements with the gold label, which become rows like those of an ensemble. Neither is label-free
+teaching: a model that is told the label argues for it, right or wrong.
 """
 
 import re
@@ -25,18 +25,18 @@ _TOLD = re.compile(
 def reason_for_label(
     teacher: str, ask: Ask, samples: Iterable[Sample], gold_answer: Callable[[Sample], str] | None
 ) -> Iterator[Judgement]:
-    """A judgement with the gold label for every sample, in order; its reasoning has a line a bullet point.
+    """A judgement with the gold label for every sample, in order; the reasoning has a line per bullet point.
 
     Args:
-        teacher: name of the model that is asked.
-        ask: asks it.
+        teacher: name of the model.
+        ask: sends prompts to the model.
         samples: samples with gold labels.
-        gold_answer: gives the answer that a hallucinated one was made from, or an empty text. It is shown,
-            and what was changed in it (``meta["change"]``), as Lynx does (A.1); with ``None`` the label is
+        gold_answer: gives the answer that a hallucinated one was made from, or an empty text. The model sees
+            it and the change made to it (``meta["change"]``), as in Lynx (A.1); with ``None`` the label is
             the only hint (Bi'an, appendix E).
 
     Yields:
-        ``label`` is ``None`` where there was no reply, or where the reasoning speaks of what it was told.
+        ``label`` is ``None`` if the reply has no reasoning, or one that reveals what the model was told.
     """
 
     def prompt(sample: Sample) -> Prompted:

@@ -20,15 +20,15 @@ def preference_rows(
     seed: int,
     say: Callable[[str], None] = lambda _: None,
 ) -> Iterator[DPORow]:
-    """Make ``count`` pairs, as far as there are samples, from distinct samples.
+    """Make ``count`` pairs from distinct samples, or fewer if samples run out.
 
     Args:
         store: labelled samples.
-        split: where the samples are drawn from.
-        count: how many pairs.
-        config: share in reason mode.
+        split: the split from which samples are drawn.
+        count: number of pairs.
+        config: has the share of pairs in reason mode.
         seed: decides which samples.
-        say: is told where a mode has fewer than it was to get.
+        say: called with a line if a mode gets fewer pairs than asked for.
     """
     used: set[str] = set()
     in_reason = round(count * config.reason_share)
@@ -50,7 +50,7 @@ def preference_rows(
 def _mode_rows(
     store: SampleStore, split: str, count: int, seed: int, mode: Mode, used: set[str]
 ) -> list[tuple[DPORow, Sample]]:
-    """Pairs of one mode, half a label each; samples in ``used`` are passed over."""
+    """Pairs of one mode, half for each label; samples in ``used`` are skipped."""
 
     def pool(label: Label) -> Iterator[Sample]:
         drawn = store.samples(
@@ -58,7 +58,7 @@ def _mode_rows(
         )
         return (sample for sample in drawn if sample.id not in used)
 
-    mistaken = Mistakes()  # hallucinated answers first: faithful ones are then found the same faults with
+    mistaken = Mistakes()  # hallucinated answers first: faithful ones then get faults of the same kinds
     made: dict[Label, list[tuple[DPORow, Sample]]] = {Label.FAIL: [], Label.PASS: []}
     for label, rows in made.items():
         wanted, failed = count // 2, len(made[Label.FAIL])
@@ -74,7 +74,7 @@ def _mode_rows(
 
 
 def _pair(sample: Sample, mode: Mode, mistaken: Mistakes) -> DPORow | None:
-    """A pair with a composed mistake; ``None`` where nothing can be cited."""
+    """A pair with a composed mistake; ``None`` if nothing can be cited."""
     right, composed = (explain(sample), mistaken.of(sample)) if mode == "reason" else ("", "")
     if right is None or composed is None:
         return None

@@ -1,4 +1,4 @@
-"""Answers that a source holds twice about one document and question, with the same label or the other one."""
+"""Finds samples with the same document, question and answer, with the same label or with both labels."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -32,16 +32,16 @@ ORDER BY one.number LIMIT 1
 def check_repeats(
     stores: Sequence[SampleStore], names: Sequence[str], most: float, say: Callable[[str], None]
 ) -> None:
-    """Tell how much of each source is said twice, or with both labels, and refuse too much of it.
+    """Report how many samples of each source are duplicates or have both labels, and refuse too many.
 
     Args:
-        stores: samples as their sources gave them; each is looked at by itself.
-        names: what to call each source of the recipe.
-        most: share of a source that may contradict other samples, and that may repeat them.
-        say: is told, in a line for each source and fault.
+        stores: samples as read from their sources; each store is checked separately.
+        names: the name of each source in messages.
+        most: share of a source that may contradict other samples, and share that may repeat them.
+        say: called with a line for each source and fault.
 
     Raises:
-        InputError: a source has more of either; names it and two of its samples.
+        InputError: a source has more of either; names the source and two of the samples.
     """
     for store in stores:
         for entry, message, share in list(_faults(store)):
@@ -55,7 +55,7 @@ def check_repeats(
 
 
 def _faults(store: SampleStore) -> Iterator[tuple[int, str, float]]:
-    """Of each source what is wrong, and how much of it."""
+    """The faults of each source: its index, a message, and the share of samples concerned."""
     table = store.table
     table.create_function("content", 1, _content, deterministic=True)
     table.executescript(_SAID)
@@ -75,7 +75,7 @@ def _faults(store: SampleStore) -> Iterator[tuple[int, str, float]]:
 
 
 def _content(row: str) -> bytes:
-    """What makes a sample the same as another: document, question and answer."""
+    """A hash of document, question and answer; duplicates have the same one."""
     sample = json.loads(row)
     document = sample["document"]
     passages = [document] if isinstance(document, str) else document

@@ -7,7 +7,7 @@ PROMPT = BuiltinPrompt()
 
 
 def message(text: str) -> list[Message]:
-    """One turn of the judge."""
+    """One message of the judge."""
     return [{"role": "assistant", "content": text}]
 
 
@@ -24,7 +24,7 @@ def gold_label(sample: Sample) -> Label:
 
 
 def judgement(sample: Sample, mode: Mode, label: Label, reasoning: str = "") -> str:
-    """What a judge replies that finds ``label``, in the sample's language."""
+    """The reply of a judge with this verdict, in the sample's language."""
     return format_judgement(mode, sample.language, label, reasoning)
 
 
@@ -52,7 +52,7 @@ def dpo_row(sample: Sample, mode: Mode, chosen: str, rejected: str, origin: str)
 
 
 def row_meta(sample: Sample, mode: Mode) -> dict[str, str]:
-    """What audits and counts need to know of a row."""
+    """The fields of a row that audits and counts need."""
     meta = {
         "mode": mode,
         "label": str(sample.label),

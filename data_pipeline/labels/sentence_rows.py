@@ -1,8 +1,8 @@
-"""Rows about single sentences, from answers whose wrong spans are known.
+"""Samples about single sentences, from answers whose wrong spans are known.
 
-``claims`` judges an answer sentence by sentence, so a judge has to be trained on sentences too. One that a
-span overlaps is FAIL, any other PASS. One that depends on the one before it ("It", "However") is given with
-what leads up to it, and is FAIL if a span lies anywhere in that.
+``claims`` judges an answer sentence by sentence, so a judge has to be trained on sentences too. A sentence
+that overlaps a wrong span is FAIL, any other PASS. A sentence that depends on the one before it ("It",
+"However") is taken together with what leads up to it, and is FAIL if a wrong span is in any part of that.
 """
 
 import random
@@ -18,28 +18,28 @@ from judge.prompting.sentences import sentence_spans
 from judge.types import Label, Language, Sample, Span
 
 MOST = 4
-"""Rows of one answer at most."""
+"""The most samples made from one answer."""
 BEFORE = 3
-"""Sentences at most that lead up to one which depends on them."""
+"""The most sentences that are put before one that depends on them."""
 SHORTEST: Mapping[Language, int] = {"en": 5, "zh": 8}
-"""Words (characters in Chinese) of a sentence that claims something."""
+"""Fewest words (characters in Chinese) of a sentence that claims something."""
 TOUCHED: Mapping[Language, int] = {"en": 3, "zh": 2}
-"""Letters and digits of a sentence that a span must hold to make it wrong; fewer leave it undecided."""
+"""Letters and digits that a span must share with a sentence to make it wrong; with fewer it is skipped."""
 KIND = "sentence"
-"""What ``meta["kind"]`` of such a row says."""
+"""``meta["kind"]`` of these samples."""
 _EDIT = ("pair", "edit_type", "change", "replaced", "inserted", "from_document", "errors", "injection")
 
 
 def sentence_rows(store: SampleStore, share: float, seed: int) -> Iterator[Sample]:
-    """Rows about sentences of the labelled answers with known spans in a store.
+    """Samples about sentences of the labelled answers with known spans in a store.
 
     Wrong answers give wrong sentences and at most as many right ones, of about the same length; answers
-    without an error then give what is missing, source by source. So labels and lengths stay balanced.
+    without an error then supply what is missing, by source and language. This balances labels and lengths.
 
     Args:
-        store: the samples of a build, which may grow meanwhile.
-        share: this share of the answers with known spans is taken apart.
-        seed: decides which, and which of their sentences.
+        store: the samples of a build; it may grow meanwhile.
+        share: share of the answers with known spans that is split into sentences.
+        seed: decides which answers, and which of their sentences.
     """
     last = store.last()
     chosen = "rank(?, id) < ? AND number <= ? AND label = ?"
@@ -67,10 +67,10 @@ def sentence_rows(store: SampleStore, share: float, seed: int) -> Iterator[Sampl
 
 
 def known_spans(sample: Sample) -> Sequence[Span] | None:
-    """The wrong spans of an answer; ``None`` where nobody looked for them.
+    """The wrong spans of an answer; ``None`` if they are not known.
 
     Raises:
-        InputError: they have no start and end.
+        InputError: a span has no start or no end.
     """
     meta = sample.meta
     if meta.get("kind") == "long":
@@ -90,7 +90,7 @@ def known_spans(sample: Sample) -> Sequence[Span] | None:
 
 
 def split(sample: Sample, spans: Sequence[Span]) -> Iterator[Sample]:
-    """A row for each sentence of an answer that claims something, alone or with what leads up to it."""
+    """A sample for each sentence of an answer that claims something, alone or with what leads up to it."""
     answer, language = sample.answer, sample.language
     parts = sentence_spans(answer)
     if len(parts) < 2:
@@ -107,10 +107,10 @@ def split(sample: Sample, spans: Sequence[Span]) -> Iterator[Sample]:
         ):
             first -= 1
         if depends_on_previous(answer[parts[first].start : parts[first].end], language):
-            continue  # too far back
+            continue  # what it depends on is too far back
         part = Span(parts[first].start, part.end)
         if part.start == parts[0].start and part.end == parts[-1].end:
-            continue  # that is the answer itself
+            continue  # this would be the whole answer
         inner = [_within(span, part) for span in spans if span.start < part.end and span.end > part.start]
         said = [_letters(answer[part.start + span.start : part.start + span.end]) for span in inner]
         if inner and max(said) < TOUCHED[language]:
@@ -137,7 +137,7 @@ def split(sample: Sample, spans: Sequence[Span]) -> Iterator[Sample]:
 
 
 def _within(span: Span, part: Span) -> Span:
-    """What of a span lies in a part, counted from the part's start."""
+    """The part of a span inside ``part``, counted from the start of ``part``."""
     return Span(max(span.start, part.start) - part.start, min(span.end, part.end) - part.start)
 
 

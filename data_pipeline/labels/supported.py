@@ -1,9 +1,9 @@
-"""Are gold answers supported by their documents? What is not is trimmed off, or the gold is left out.
+"""Checks that documents support gold answers; trims unsupported sentences off, or drops the gold.
 
-Gold answers of public sets hold recommendations that no sentence supports (PubMedQA), headlines of another
-page (LawBench), computed numbers (FinanceBench) and names that people knew. A judge that is taught to let
-them pass learns to look away. Rules only find the surest of these: a number, a name, a recommendation, or
-nearly all words of a sentence that are nowhere in the document. Of a translation only numbers are compared.
+Gold answers of public sets contain recommendations that no sentence supports (PubMedQA), headlines of another
+page (LawBench), computed numbers (FinanceBench) and names from annotators' memory. A judge trained to pass
+them learns to overlook errors. The rules find only the clearest cases: a number, a name, a recommendation, or
+nearly all words of a sentence that are nowhere in the document. For translations only numbers are compared.
 """
 
 import re
@@ -30,25 +30,25 @@ from data_pipeline.text.sentences import places_of
 from judge.types import Label, Sample, Task
 
 UNKNOWN = 0.25
-"""A sentence is not supported where no more than this share of its words is anywhere in the document ..."""
+"""A sentence is not supported if at most this share of its words is anywhere in the document ..."""
 FEWEST_WORDS = 6
 """... and it has this many (pairs of characters in Chinese)."""
 CARRIED = 0.8
-"""Share of the words of a recommendation that quotes must hold where a document recommends nothing."""
+"""Share of the words of a recommendation that quotes must hold if the document lacks its wording."""
 ALIKE = 0.75
-"""How alike (difflib's ratio) a word must be to part of a name to be the same with a slip of the pen."""
+"""How similar (difflib's ratio) a word must be to part of a name to count as a misspelling of it."""
 LEFT = 4
 """Content words that a trimmed answer must still have."""
 NEAR = Decimal("0.15")
-"""How far (as a share) a number that is said to be approximate may lie from one of the document."""
+"""Relative deviation allowed between an approximate number ("about") and one in the document."""
 
 SMALL = 12
-"""Numbers up to this may be counted, and are not looked up."""
+"""Numbers up to this may come from counting, and are not looked up."""
 
 _ROUND = frozenset(map(Decimal, (100, 1000, 10**4, 10**6, 10**8, 10**9)))
-"""In words these only say many."""
+"""Written in words, these only mean "many"."""
 _TABLE_SCALES = tuple(map(Decimal, (1, 100, 1000, 10**4, 10**6, 10**8, 10**9)))
-"""A table may give its numbers in thousands, millions and the like: they are tried at these scales."""
+"""Numbers are also compared at these scales: tables may give them in thousands, millions and the like."""
 _ABOUT = re.compile(
     r"(?:\b(?:about|around|over|nearly|almost|approximately|roughly|some|more than|less than|under|up to"
     r"|at least|fewer than|above|below)\s*[$€£¥]?|[~≈<>]|超过|超|近|约|逾|不到|至少|将近|大约|达)\s?$",
@@ -56,7 +56,7 @@ _ABOUT = re.compile(
 )
 _ABOUT_BEHIND = re.compile(r"\s?(?:余|多|左右|以上|以下|\+)")
 _CODE = re.compile(r"[A-Za-z][-–.]?$|\d[:：]$|\d[万亿千]$")
-"""What stands before a number that is part of a name or code, of a time, or of a longer number."""
+"""Text before a number that is part of a name or code, a time, or a longer number."""
 _ADVICE = re.compile(
     r"\b(?:should|ought to|needs? to be|must be|warrant(?:s|ed)?\b|we (?:\w+ )?recommend"
     r"|(?:is|are|be|remains?) (?:\w+ )?(?:needed|required|recommended|advised|advisable|encouraged)"
@@ -72,21 +72,21 @@ _DEPENDS = re.compile(
     r"(?:this|these|that|those|it|they|he|she|such|however|therefore|thus|hence)\b|[此该这其他她它]", re.I
 )
 _HEAD = re.compile(r"(?:《[^》]*》|[^。！？!?\n：:《]){4,150}[：:]\s*(?=\S)")
-"""What leads up to a Chinese summary: who reported it when, under which headline."""
+"""The lead of a Chinese summary: who reported it, when, and under which headline."""
 _SHORT = re.compile(r"(?:[A-Z]\.?){1,4}s?|.{0,3}")
 _NAMED = ("person", "place", "organisation")
-"""Kinds of names that are looked up; a demonym stands for its country, and other capitals are no names."""
+"""Kinds of names that are looked up: not demonyms (they stand for a country) or other capitalised words."""
 
 
 def supported(gold: Sample) -> Sample | Rejected:
     """The gold sample, if its document supports its answer as far as rules can tell.
 
-    Whole sentences that it does not support are trimmed off where the first one is supported and half of them
-    stay; so is what leads up to a Chinese summary.
+    Unsupported sentences are trimmed off if the first sentence is supported and at least half of them stay;
+    so is an unsupported lead of a Chinese summary.
 
     Returns:
-        The sample, perhaps with a shorter answer; or why it is left out: ``number``, ``name``,
-        ``recommendation`` or ``words``, with what was found.
+        The sample, perhaps with a shorter answer; or why it is dropped: ``number``, ``name``,
+        ``recommendation`` or ``words``, with the text at fault.
     """
     if any(places_of(gold.answer.strip(), gold.document_text)):
         return gold
@@ -108,7 +108,7 @@ def supported(gold: Sample) -> Sample | Rejected:
     if reasons[0] or 2 * len(kept) < len(claims) or len(left) < LEFT or _has_marks(gold.answer, claims):
         return first
     for claim, gone in zip(claims[1:], reasons, strict=False):
-        if gone and claim in kept and _DEPENDS.match(claim.text):  # it speaks of what is gone
+        if gone and claim in kept and _DEPENDS.match(claim.text):  # it refers to a trimmed sentence
             return first
     joint = "" if CJK.search(gold.answer) else " "
     return replace(gold, answer=joint.join(claim.text for claim in kept))
@@ -117,9 +117,9 @@ def supported(gold: Sample) -> Sample | Rejected:
 def only_supported(
     golds: Iterable[Sample], dropped: Dropped, trimmed: Dropped, workers: Workers | None = None
 ) -> Iterator[Sample]:
-    """The golds that are supported, trimmed where need be; notes which were left out and which were trimmed.
+    """The supported golds, trimmed if needed; notes which ones were dropped and which were trimmed.
 
-    A sample that is labelled ``FAIL`` is not a gold answer, and passes.
+    Samples labelled ``FAIL`` are not gold answers and pass unchecked.
     """
     golds, copies = tee(golds)
     for gold, found in zip(golds, (workers or Workers()).map(_unless_labelled, copies), strict=True):
@@ -136,12 +136,12 @@ def _unless_labelled(gold: Sample) -> Sample | Rejected:
 
 
 def _has_marks(answer: str, claims: list[Claim]) -> bool:
-    """Does anything stand between the claims, such as the marks of a list?"""
+    """Is there any text between the claims, such as list markers?"""
     return any(answer[one.end : two.start].strip() for one, two in pairwise(claims))
 
 
 def _unsupported(claim: str, gold: Sample) -> Rejected | None:
-    """Why a document does not support a claim; ``None`` where nothing speaks against it."""
+    """Why a document does not support a claim; ``None`` if no rule objects."""
     document = gold.document_text
     known = f"{document}\n{gold.question}"
     held = values(document) | values(gold.question)
@@ -171,9 +171,9 @@ def _unsupported(claim: str, gold: Sample) -> Rejected | None:
 
 
 def _number_stands(number: Number, claim: str, known: str, held: frozenset[Decimal]) -> bool:
-    """Is a number of a claim in what is known: as it is, in another form, rounded, or approximately?
+    """Is a number of a claim in the known text: literally, in another form, rounded, or approximately?
 
-    Small ones may be counted, and are let pass; so are those in codes and names (COVID-19).
+    Small numbers may come from counting, so they pass; so do numbers in codes and names (COVID-19).
     """
     text, before, behind = claim[number.start : number.end], claim[: number.start], claim[number.end :]
     if number.value <= SMALL and "." not in number.digits:
@@ -192,7 +192,7 @@ def _number_stands(number: Number, claim: str, known: str, held: frozenset[Decim
         if any(round(other, places) == value for other in held):
             return True
         if value >= 100 and not places and any(abs(other / 1000 - value) < 1 for other in held):
-            return True  # thousands of a table, without their last digits
+            return True  # in thousands in the claim, with the last digits cut off
     if _ABOUT.search(before) or _ABOUT_BEHIND.match(behind):
         return any(abs(value - number.value) <= NEAR * value for value in held)
     return False
@@ -203,12 +203,12 @@ _TELLING = re.compile(r"[a-z]{4}|(?=.*[十百千万亿]).{2}", re.I)
 
 @lru_cache(maxsize=16)
 def _joined(text: str) -> frozenset[str]:
-    """The digits of a text in runs, whatever marks part them (9/11, 2,06,737)."""
+    """The digit groups of a text, joined across separators (9/11, 2,06,737)."""
     return frozenset(re.sub(r"\D", "", run) for run in re.findall(r"\d+(?:[/.,\-]\d+)+", text))
 
 
 def _name_stands(name: str, known: str) -> bool:
-    """Is any part of a name in what is known: by its first letters, its initials, or but for a slip?"""
+    """Is any part of a name in the known text: by its first letters, initials, or with a misspelling?"""
     if CJK.search(name):
         return any(one + two in known for one, two in pairwise(name))
     words = _plain_words(known)
@@ -221,7 +221,7 @@ def _name_stands(name: str, known: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    """A text in small letters without accents."""
+    """A text in lower case without accents."""
     parts = unicodedata.normalize("NFKD", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text.replace("ı", "i"))).lower()
     return "".join(char for char in parts if not unicodedata.combining(char))
 

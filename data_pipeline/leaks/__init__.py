@@ -1,7 +1,7 @@
-"""The leak gate: training data that occurs in a benchmark is found, dropped and listed.
+"""The leak gate: finds, drops and lists training data that occurs in a benchmark.
 
-``gate`` is what a build calls; ``benchmarks`` reads the benchmarks, ``index`` compares samples with them by
-``shingles`` (``postings`` holds these).
+A build calls ``gate``; ``benchmarks`` reads the benchmarks, ``index`` compares samples with them by
+``shingles``, which ``postings`` stores.
 """
 
 from data_pipeline.leaks.benchmarks import BENCHMARKS, available

@@ -1,8 +1,8 @@
-"""The benchmarks that training data must not hold, read for their documents, questions and answers alone.
+"""Reads documents, questions and answers of the benchmarks that training data must not contain.
 
-``data_dir`` holds one folder per benchmark with its original files, plain or ``.gz``. A missing one is
-*not available*, and the gate's record says so. Some sets are benchmarks and sources: their rows on the
-side of the sources are marked (:mod:`judge.formats.shared`).
+``data_dir`` holds one folder per benchmark with its original files, plain or ``.gz``. A missing benchmark is
+*not available*, and the gate's record says so. Some sets are both benchmark and source: rows that a source
+may contain are marked (:mod:`judge.formats.shared`).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,10 +19,10 @@ from judge.samples import read_samples
 from judge.types import Sample
 
 SHARED = ("fib", *PARTS_OF_HALUBENCH.values())
-"""Sets of whose rows in a benchmark the gate knows on which side they are."""
+"""Sets that are also sources, whose rows in a benchmark are assigned to a side."""
 
 Texts = tuple[str, str, str]
-"""Document, question and answer; empty where there is none."""
+"""Document, question and answer; missing ones are empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +30,8 @@ class Files:
     """Files of a benchmark.
 
     ``pattern`` is a glob in the benchmark's folder, without ``.gz``; ``take`` gives the texts of a record;
-    ``document`` says that the file is one JSON document, where JSON Lines or a table is the rule; ``shared``
-    names the set of a record that is a source too.
+    ``document`` is true for a file that is one JSON document, and not JSON Lines or a table; ``shared`` names
+    the set of a record if that set is also a source.
     """
 
     pattern: str
@@ -40,7 +40,7 @@ class Files:
     shared: Callable[[Record], str | None] = lambda record: None
 
     def paths(self, folder: Path) -> list[Path]:
-        """The files that are there, each once."""
+        """The existing files, each once, even if it is there plain and as ``.gz``."""
         found = {path.with_suffix(""): path for path in folder.glob(f"{self.pattern}.gz")}
         found |= {path: path for path in folder.glob(self.pattern)}
         return [found[path] for path in sorted(found)]
@@ -55,7 +55,7 @@ class Files:
 
 
 def _fields(document: str, question: str, *answers: str) -> Callable[[Record], Iterable[Texts]]:
-    """Records with these fields, an empty name for none; each answer is a sample."""
+    """A function that takes texts from these fields (an empty name: no text), for each answer in turn."""
 
     def take(record: Record) -> Iterator[Texts]:
         def text(field: str) -> str:
@@ -112,7 +112,7 @@ BENCHMARKS: dict[str, tuple[Files, ...]] = {
     "open-factual-bench": (Files("tasks.json", _fields("", "question", "reference_answer"), True),),
     "ragtruth": (),
 }
-"""What each benchmark keeps where. RAGTruth's test split is two joined files, with a reader of their own."""
+"""The files of each benchmark. RAGTruth's test split is two joined files, with a reader of their own."""
 
 
 def available(
@@ -120,10 +120,10 @@ def available(
 ) -> tuple[dict[str, Iterator[Sample]], list[str]]:
     """The samples of the benchmarks that are in ``data_dir``, by name, and the names of those that are not.
 
-    The samples are read as they are asked for, once.
+    The samples are iterators, which read lazily and only once.
 
     Raises:
-        InputError: a name is not known; while reading, a file is wrong.
+        InputError: a name is unknown; while reading, a file is invalid.
     """
     found: dict[str, Iterator[Sample]] = {}
     absent: list[str] = []
@@ -135,7 +135,7 @@ def available(
             continue
         folder = data_dir / name
         if name == "ragtruth" and folder.is_dir():
-            # Its source has a split of its own: no row of this one is a source's.
+            # Its source is another split, so no source may contain these rows.
             found[name] = (replace(row, source="") for row in ragtruth.load_split("test", data_dir))
         elif any(files.paths(folder) for files in BENCHMARKS[name]):
             found[name] = _read(name, folder)
@@ -145,7 +145,7 @@ def available(
 
 
 def built_sets(folders: Sequence[str]) -> dict[str, Iterator[Sample]]:
-    """The samples of data sets that were built to measure with, by their folders.
+    """The samples of data sets that were built for evaluation, by their folders.
 
     Raises:
         InputError: a folder holds no built data set.
@@ -161,8 +161,8 @@ def built_sets(folders: Sequence[str]) -> dict[str, Iterator[Sample]]:
 
 
 def _read(name: str, folder: Path) -> Iterator[Sample]:
-    """Samples of a benchmark; their ids are file and row, from 0. ``source`` names the set if its source may
-    hold the document, and is empty for all others."""
+    """Samples of a benchmark, with file and row (from 0) as ids. ``source`` is the set whose source may
+    contain the document, and empty for all others."""
     for files in BENCHMARKS[name]:
         for path in files.paths(folder):
             for number, record in enumerate(files.records(path)):

@@ -1,7 +1,7 @@
 """The part of a long document that supports an answer: only that part can leak the answer's question.
 
-Example: an article of 4,000 words, of which a benchmark shows two passages. A question whose answer stands in
-another section is none of the benchmark's.
+Example: a benchmark has two passages of an article of 4,000 words. A question that another section answers
+is not one of the benchmark's.
 """
 
 from collections import Counter
@@ -13,21 +13,21 @@ from data_pipeline.leaks.shingles import words
 from judge.types import Sample, Task
 
 WINDOW = 200
-"""Words of a window; in Chinese, characters. A new one begins every half."""
+"""Words (in Chinese, characters) of a window; a window starts halfway through the one before."""
 LONG = 400
 """A document of more words is compared in windows."""
 NEARLY = 0.8
-"""Windows that hold nearly as much of question and answer as the best one support the answer too."""
+"""Windows with at least this share of the best window's score support the answer too."""
 
 LOOKED_UP = (Task.QA, Task.DIALOGUE)
-"""Tasks whose answers stand in some place; a summary or a translation stands for its whole document."""
+"""Tasks whose answers are found in one place; a summary or a translation covers its whole document."""
 
 
 def evidence(sample: Sample) -> list[tuple[bytes, ...]]:
-    """The words of the windows that support a sample's answer; the whole document where it is short.
+    """The words of the windows that support a sample's answer; all words of a short document.
 
-    These are the windows that hold the answer word for word, or all where none does; of them those that hold
-    most of question and answer, rare words counting for more.
+    Candidates are the windows that contain the answer word for word, or all windows if none does. Of these,
+    the windows that contain most words of question and answer are taken; rare words count for more.
     """
     windows = _windows(sample.document_text) if sample.task in LOOKED_UP else ()
     if not windows:
@@ -47,7 +47,7 @@ def evidence(sample: Sample) -> list[tuple[bytes, ...]]:
     return [window for window in candidates if scores[window] >= NEARLY * best]
 
 
-@lru_cache(maxsize=8)  # rows about one document are neighbours
+@lru_cache(maxsize=8)  # samples about the same document are consecutive
 def _windows(document: str) -> tuple[tuple[bytes, ...], ...]:
     """The windows of a long document; none of a short one."""
     found = _words(document)

@@ -1,4 +1,4 @@
-"""The leak gate of a build: drops and lists what occurs in a benchmark, and signs what was let through."""
+"""The leak gate of a build: drops and lists samples that occur in a benchmark, and hashes the final files."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -17,13 +17,13 @@ from judge.types import Sample
 
 
 class LeakGate:
-    """Benchmarks and sets built to measure with, and what of a build's samples is in them.
+    """Finds samples of a build that occur in benchmarks or in sets built for evaluation.
 
-    Rows of a benchmark that the source of their set may hold (:mod:`judge.formats.shared`) are compared with
-    the samples of all other sources.
+    Rows of a benchmark that the source of their set may contain (:mod:`judge.formats.shared`) are compared
+    only with samples of other sources.
 
     Raises:
-        InputError: the folder of benchmarks or a file of it is missing, or a file is wrong.
+        InputError: the folder of benchmarks or a file in it is missing, or a file is invalid.
     """
 
     def __init__(self, config: LeaksConfig):
@@ -43,7 +43,7 @@ class LeakGate:
         self._lost: Counter[int] = Counter()
 
     def check(self, sample: Sample) -> Leak | None:
-        """The row of a benchmark that a sample repeats."""
+        """The row of a benchmark that a sample repeats, or ``None``."""
         found = self._index.check(sample)
         for name, index in self._shared.items():
             if found is None and not _comes_from(sample, name):
@@ -51,11 +51,11 @@ class LeakGate:
         return found
 
     def drop_leaks(self, store: SampleStore, after: int = 0) -> None:
-        """Drop every sample that leaks, with the other one of its pair, and list both in ``rows``.
+        """Drop every sample that leaks, with the other samples of its pair, and list them in ``rows``.
 
         Args:
-            store: samples.
-            after: only samples after this one, by its number.
+            store: the samples to check.
+            after: check only samples with a greater number.
         """
         new = ("number > ?", (after,))
         self._checked.update(store.counts("source", *new))
@@ -69,7 +69,7 @@ class LeakGate:
             store.drop("pair = ?", (pair,))
 
     def by_source(self) -> dict[str, dict[str, Any]]:
-        """Of each source how many samples were checked and dropped, and the share."""
+        """For each source: the samples checked, the samples dropped, and their share."""
         dropped = Counter(row["source"] for row in self.rows)
         return {
             source: {
@@ -81,20 +81,20 @@ class LeakGate:
         }
 
     def lines(self) -> Iterator[str]:
-        """What was dropped, in one line a source that lost something."""
+        """A line for each source that lost samples."""
         for source, row in self.by_source().items():
             if row["dropped"]:
                 yield f"{source}: {row['dropped']:,} of {row['checked']:,} dropped ({row['share']:.1%})"
 
     def check_losses(self, names: Sequence[str], listed: Path) -> None:
-        """Refuse to go on without much of a source.
+        """Stop the build if a source lost too many samples.
 
         Args:
-            names: what to call each source of the recipe.
-            listed: the file that lists what was dropped.
+            names: the name of each source of the recipe in messages.
+            listed: the file that lists the dropped samples.
 
         Raises:
-            InputError: an entry of the recipe lost more than ``leaks.max_dropped``.
+            InputError: a source of the recipe lost more than ``leaks.max_dropped``.
         """
         for entry, lost in sorted(self._lost.items()):
             checked = self._entries[entry]
@@ -107,7 +107,7 @@ class LeakGate:
                 )
 
     def record(self, folder: Path, files: Iterable[str]) -> dict[str, Any]:
-        """For the manifest: compared with what, how much was dropped, which files were let through."""
+        """For the manifest: the benchmarks compared, the samples dropped, and hashes of the final files."""
         return {
             "benchmarks": self._index.benchmarks,
             "not_at_hand": sorted(self.absent),
@@ -120,9 +120,9 @@ class LeakGate:
 
 
 def leaks_in(samples: Iterable[Sample], check: Callable[[Sample], Leak | None]) -> dict[str, Leak]:
-    """The pairs (``meta["pair"]``, or the id of a sample alone) that leak, each with its first leak.
+    """The pairs (``meta["pair"]``, or the id of a single sample) that leak, each with its first leak.
 
-    The samples of a pair, and the options of a question, go together, wherever they stand.
+    Samples of a pair, and options of a question, count as one, even if they are not consecutive.
     """
     found: dict[str, Leak] = {}
     for sample in samples:
@@ -133,7 +133,7 @@ def leaks_in(samples: Iterable[Sample], check: Callable[[Sample], Leak | None]) 
 
 
 def leak_row(sample: Sample, leak: Leak) -> dict[str, Any]:
-    """A row of ``leaks.jsonl``: the sample that was dropped, and what of which benchmark it repeats."""
+    """A row of ``leaks.jsonl``: the dropped sample and the benchmark's row that it repeats."""
     return {
         "id": sample.id,
         "source": sample.source,
@@ -148,8 +148,8 @@ def leak_row(sample: Sample, leak: Leak) -> dict[str, Any]:
 def _indexes(
     folder: Path | None, names: Sequence[str], built: Sequence[str]
 ) -> tuple[dict[str, BenchmarkIndex], list[str]]:
-    """The rows of benchmarks that the source of a set may hold, by the set's name, and under an empty name
-    those that none may; and the benchmarks that are not available."""
+    """Indexes of benchmark rows that the source of a set may contain, by the set's name, and of all other
+    rows under the empty name; and the names of benchmarks that are not available."""
     found, absent = available(folder, names)
     found |= built_sets(built)
     builders = {name: IndexBuilder() for name in ("", *SHARED)}
@@ -157,12 +157,12 @@ def _indexes(
         for builder in builders.values():
             builder.open(benchmark)
         for row in track(rows, f"index {benchmark}"):
-            builders[row.source].add(benchmark, row)  # another source is an error: its rows would be lost
+            builders[row.source].add(benchmark, row)  # KeyError for an unknown source: its rows would be lost
     return {name: builder.index() for name, builder in builders.items()}, absent
 
 
 def _comes_from(sample: Sample, name: str) -> bool:
-    """Is a sample of a set, of FIB also by its corpus (``fib_xsum``)?"""
+    """Is a sample from this set? FIB's samples name its corpus too (``fib_xsum``)."""
     return sample.source == name or sample.source.startswith(f"{name}_")
 
 

@@ -1,7 +1,7 @@
-"""Does a training sample occur in a benchmark? Copies are looked up, near copies found by their shingles.
+"""Does a training sample occur in a benchmark? Finds copies by their hash and near copies by their shingles.
 
-Leakage is by passage and question. Of a long document only the windows that support the answer are compared
-(:mod:`data_pipeline.leaks.evidence`).
+A sample leaks by its passage, or by question and answer. Of a long document only the windows that support the
+answer are compared (:mod:`data_pipeline.leaks.evidence`).
 """
 
 from collections.abc import Iterable, Mapping
@@ -26,15 +26,15 @@ from data_pipeline.leaks.shingles import (
 from judge.types import Sample
 
 NEAR_DOCUMENT = 0.4
-"""Share of a document, or of a benchmark's passage, from which the two share text. With one word in ten
-changed 0.7 is left; no unrelated document reached 0.3 (``benchmarks/leak_recall.py``)."""
+"""A leak if this share of a document, or of a benchmark's passage, is in both. With one word in ten changed
+0.7 remains; no unrelated document reached 0.3 (``benchmarks/leak_recall.py``)."""
 NEAR_PAIR = 0.6
-"""Share from which a question with its answer repeats another."""
+"""A leak if this share of a question and answer, or of the benchmark's, is in both."""
 LEAST_SHINGLES = 5
 LEAST_PAIR_SHINGLES = 20
-"""Fewer shingles in common show nothing: of documents, of questions with answers."""
+"""Minimum number of shared shingles to be a leak: for documents, and for questions with answers."""
 LEAST_LETTERS = 40
-"""Bytes of letters that a question and answer about a document need: "In which year? 1990" is not a leak."""
+"""Minimum bytes of a question and answer about a document: "In which year? 1990" is not a leak."""
 SETTINGS = {
     "version": 2,
     "window": WINDOW,
@@ -50,7 +50,7 @@ SETTINGS = {
 _NOTHING = fingerprint("")
 
 
-# A sample is compared with several indexes, one after the other.
+# Cached because a sample is compared with several indexes in turn.
 _key = lru_cache(maxsize=8)(fingerprint)
 
 
@@ -65,7 +65,7 @@ def _pair_shingles(question: str, answer: str) -> Shingles:
 
 
 class Kind(StrEnum):
-    """What of a sample is in a benchmark. ``near``: a part of it, or with words changed."""
+    """The part of a sample that is in a benchmark. ``near``: in part, or with words changed."""
 
     DOCUMENT = "document and question"
     OTHER_QUESTION = "document under another question"
@@ -85,7 +85,7 @@ class Leak:
 
 
 class IndexBuilder:
-    """An index in the making: rows go in one after the other."""
+    """Builds an index, row by row."""
 
     def __init__(self) -> None:
         self._digests: dict[str, Any] = {}
@@ -95,11 +95,11 @@ class IndexBuilder:
         self._asked: dict[int, None] = {}
 
     def open(self, name: str) -> None:
-        """Note a benchmark, which may turn out to have no row."""
+        """Register a benchmark, which may turn out to have no rows."""
         self._digests[name], self._counts[name] = sha256(), 0
 
     def add(self, name: str, sample: Sample) -> None:
-        """Add a row of a benchmark. One with an empty document is a question asked without one."""
+        """Add a row of a benchmark. An empty document means that the question is asked without one."""
         question, answer = words(sample.question), words(sample.answer)
         document, pair = _key(sample.document_text), fingerprint_of(question, answer)
         self._digests[name].update(f"{document} {pair}\n".encode())
@@ -132,9 +132,9 @@ class IndexBuilder:
 
 
 class BenchmarkIndex:
-    """The documents, and the questions with answers, of benchmarks. Its size depends on these alone.
+    """The documents, and the questions with answers, of benchmarks. Its size depends only on these.
 
-    ``benchmarks`` holds of each the number of ``rows`` and the ``hash`` of what is compared.
+    ``benchmarks`` has, for each, the number of ``rows`` and the ``hash`` of the compared texts.
     """
 
     def __init__(
@@ -148,7 +148,7 @@ class BenchmarkIndex:
             self._keys[name] = dict(zip(keys, at, strict=True))
             distinct, counts, texts = (arrays[f"{name}_{part}"] for part in ("shingles", "counts", "texts"))
             self._postings[name] = Postings(distinct, counts, texts, len(arrays[f"{name}_rows"]))
-        # Rows about one document, or one window of it, are neighbours.
+        # Samples about the same document or window are consecutive.
         self._near_document = lru_cache(maxsize=64)(self._look_for_part)
 
     @classmethod
@@ -162,9 +162,9 @@ class BenchmarkIndex:
         return builder.index()
 
     def check(self, sample: Sample) -> Leak | None:
-        """The benchmark's sample that this one repeats.
+        """The benchmark's sample that this one repeats, or ``None``.
 
-        By its document, of a long one by the windows that support its answer; or else by question and answer.
+        Compares the document (for a long one, the windows that support the answer), then question and answer.
         """
         key = _key(sample.document_text)
         if key not in self._keys["documents"]:
@@ -174,7 +174,7 @@ class BenchmarkIndex:
         return self._leak(self._keys["documents"][key], Kind.DOCUMENT if asked else Kind.OTHER_QUESTION)
 
     def _look_for_part(self, part: tuple[bytes, ...]) -> Leak | None:
-        """The leak of a document or a window, by its words."""
+        """The leak of a document or window, given as words."""
         shared = self._postings["documents"].most_shared(_shingles(part), LEAST_SHINGLES)
         if shared is None or shared.share < NEAR_DOCUMENT:
             return None

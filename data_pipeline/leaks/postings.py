@@ -1,7 +1,7 @@
-"""An inverted index from shingles to the texts that hold them, and the text that shares most with another.
+"""An inverted index from shingles to texts, which finds the text that shares most with a given one.
 
-Every shingle is kept, so what two texts share is counted, not estimated. A shingle weighs ``log2(1 + texts /
-texts that hold it)``: templates and boilerplate count for little.
+All shingles are kept, so the overlap of texts is counted, not estimated. A shingle has the weight ``log2(1 +
+texts / texts that hold it)``, so templates and boilerplate count for little.
 """
 
 from typing import Any, NamedTuple
@@ -12,24 +12,24 @@ from numpy.typing import NDArray
 from data_pipeline.leaks.shingles import Shingles, distinct, shingles_of
 
 AT_ONCE = 1000
-"""Texts whose shingles are made together."""
+"""Texts whose shingles are computed in one batch."""
 
 
 class Shared(NamedTuple):
-    """An indexed ``text`` (its place, from 0), and what ``share`` (0 to 1) of the lesser text is in both."""
+    """The index of a ``text`` (from 0), and the ``share`` (0 to 1) of the smaller text that is in both."""
 
     text: int
     share: float
 
 
 class Postings:
-    """The index; 4 bytes for each text of a shingle, 20 for each distinct shingle.
+    """The index; it takes 4 bytes for each text of a shingle, and 20 for each distinct shingle.
 
     Args:
         shingles: all distinct shingles, sorted.
-        counts: how many texts hold each.
-        texts: the places of these texts, shingle by shingle.
-        size: how many texts there are.
+        counts: the number of texts with each shingle.
+        texts: the indices of these texts, shingle by shingle.
+        size: the number of texts.
     """
 
     def __init__(self, shingles: Shingles, counts: NDArray[np.int32], texts: NDArray[np.int32], size: int):
@@ -41,7 +41,7 @@ class Postings:
 
     @classmethod
     def build(cls, shingles: Shingles, counts: NDArray[np.int64]) -> "Postings":
-        """Index texts by their shingles: those of each text in turn, and how many each has."""
+        """Index texts, given the shingles of one text after the other and the count for each."""
         places = np.repeat(np.arange(len(counts), dtype=np.uint64), counts)
         both = shingles.astype(np.uint64) << np.uint64(32) | places
         both.sort()
@@ -49,7 +49,7 @@ class Postings:
         return cls(known, holders.astype(np.int32), both.astype(np.uint32).astype(np.int32), len(counts))
 
     def most_shared(self, text: Shingles, least: int) -> Shared | None:
-        """The indexed text with the greatest share, among those with ``least`` shingles or more in common."""
+        """The indexed text with the greatest share, among those with at least ``least`` shared shingles."""
         if len(text) < least or len(self.shingles) < least:
             return None
         found = np.searchsorted(self.shingles, text)
@@ -69,7 +69,7 @@ class Postings:
 
 
 class Texts:
-    """Texts while they are collected: the row of each distinct key, and the shingles of rows."""
+    """Collects texts for an index: the row of each distinct key, and the shingles of rows."""
 
     def __init__(self) -> None:
         self.keys: dict[int, int] = {}
@@ -92,7 +92,7 @@ class Texts:
         self._waiting.clear()
 
     def arrays(self, name: str) -> dict[str, Any]:
-        """What was collected as NumPy arrays, whose names begin with ``name``."""
+        """The collected texts as NumPy arrays, with names that begin with ``name``."""
         self._take_in()
         postings = Postings.build(np.concatenate(self._shingles), np.concatenate(self._counts))
         return {

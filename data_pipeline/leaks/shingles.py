@@ -1,7 +1,7 @@
-"""What of a text is compared: its words without case, marks and spacing, and their overlapping runs.
+"""How texts are compared: by words without case, marks and spacing, and by overlapping runs of words.
 
-A run of three words (four in Chinese, where each character is one) is a *shingle* (Broder, "On the
-resemblance and containment of documents", 1997). Copies of a text share many, texts about one subject few.
+A run of three words (four in Chinese, where each character is a word) is a *shingle* (Broder, "On the
+resemblance and containment of documents", 1997). Copies share many, other texts on the same subject few.
 """
 
 import re
@@ -21,7 +21,7 @@ WORDS = 3
 CHARACTERS = 4
 """Words in a shingle; in one that starts with a Chinese character, each of which is a word."""
 PASSAGE = 50
-"""A passage has at least this many words; what is shorter (a heading, a caption) goes with the next."""
+"""Minimum words of a passage; a shorter one (a heading, a caption) is joined to the next."""
 
 Shingles = NDArray[np.uint32]
 
@@ -35,7 +35,7 @@ _MIX, _SHIFT, _HIGH = np.uint64(0x9E3779B97F4A7C15), np.uint64(29), np.uint64(32
 
 
 def words(text: str) -> list[bytes]:
-    """The words of a text as they are compared: NFKC, caseless, no marks; a Chinese character is one."""
+    """The words of a text for comparison: NFKC, caseless, no marks; each Chinese character is a word."""
     if text.isascii():
         return text.lower().encode().translate(_ASCII_MARKS).split()
     plain = unicodedata.normalize("NFKC", text).casefold()
@@ -45,23 +45,23 @@ def words(text: str) -> list[bytes]:
 
 
 def fingerprint(*texts: str) -> int:
-    """64 bits that texts have in common if they differ in case, marks and spacing alone."""
+    """A 64-bit hash of texts that ignores case, marks and spacing."""
     return fingerprint_of(*map(words, texts))
 
 
 def fingerprint_of(*texts: list[bytes]) -> int:
-    """The same of texts by their :func:`words`."""
+    """The :func:`fingerprint` of texts given as :func:`words`."""
     bare = b"\0".join(map(b"".join, texts))
     return int.from_bytes(blake2b(bare, digest_size=8).digest())
 
 
 def shingles(found: list[bytes]) -> Shingles:
-    """The distinct shingles of :func:`words` as sorted hashes; none where there are too few words."""
+    """The distinct shingles of :func:`words` as sorted hashes; empty if there are too few words."""
     return shingles_of([found])[0]
 
 
 def shingles_of(texts: Sequence[list[bytes]]) -> tuple[Shingles, NDArray[np.int64]]:
-    """The shingles of many texts at once: those of one after those of the other, and how many each has."""
+    """The shingles of many texts, one text after the other, and their number for each text."""
     found = list(chain.from_iterable(texts))
     hashes = np.fromiter(map(crc32, found), np.uint64, len(found))
     owners = np.repeat(np.arange(len(texts), dtype=np.uint64), list(map(len, texts)))
@@ -73,14 +73,14 @@ def shingles_of(texts: Sequence[list[bytes]]) -> tuple[Shingles, NDArray[np.int6
         chinese = (sizes == 3) & (first > 0xE2)
         longer = _runs(hashes, owners, CHARACTERS)
         runs = np.concatenate((runs[~chinese[: len(runs)]], longer[chinese[: len(longer)]]))
-    # The number of its text stands before each hash; a run over the end of a text has none.
+    # The upper half of a run is its text's index, the lower its hash; runs across two texts are dropped.
     runs = distinct(runs[runs != _NO_RUN])[0]
     counts = np.bincount((runs >> _HIGH).astype(np.int64), minlength=len(texts))
     return runs.astype(np.uint32), counts
 
 
 def distinct(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """The distinct ones of some values, which are sorted for it in place, and how often each occurs."""
+    """The distinct values and their counts; sorts ``values`` in place."""
     values.sort()
     changes = np.flatnonzero(values[1:] != values[:-1]) + 1
     starts = np.concatenate((np.zeros(min(len(values), 1), np.int64), changes))
@@ -91,7 +91,7 @@ _NO_RUN = np.uint64(2**64 - 1)
 
 
 def _runs(hashes: NDArray[np.uint64], owners: NDArray[np.uint64], size: int) -> NDArray[np.uint64]:
-    """One hash of 32 bits for every ``size`` neighbours of a text, the number of the text above it."""
+    """A 32-bit hash of every ``size`` consecutive words of a text, with the text's index above it."""
     count = max(len(hashes) - size + 1, 0)
     runs = np.zeros(count, np.uint64)
     for place in range(size):
@@ -102,7 +102,7 @@ def _runs(hashes: NDArray[np.uint64], owners: NDArray[np.uint64], size: int) -> 
 
 
 def passages(sample: Sample) -> Iterator[list[bytes]]:
-    """The words of each passage of a sample's document, which blank lines part."""
+    """The words of each passage of a sample's document; passages are separated by blank lines."""
     waiting: list[bytes] = []
     for passage in _BLANK_LINE.split(sample.document_text):
         waiting += words(passage)

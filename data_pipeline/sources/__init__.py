@@ -1,7 +1,7 @@
-"""Where samples come from: the bundled corpus, files of one's own, the Hub, and public sets in original form.
+"""Sources of samples: the bundled corpus, the user's files, the Hub, and public sets in their original files.
 
-``readers`` names the public sets, ``own`` reads what a recipe names itself, in one of the ``forms``,
-``config`` holds a recipe's keys, ``reading`` streams the samples."""
+``readers`` lists the public sets; ``own`` reads files and Hub sets that a recipe names, in one of the
+``forms``; ``config`` has the keys of a source; ``reading`` streams the samples."""
 
 from data_pipeline.sources.config import SourceConfig
 from data_pipeline.sources.readers import KINDS, READERS, Reader

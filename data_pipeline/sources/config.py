@@ -16,7 +16,7 @@ from judge.types import Label, Language, Task
 
 
 class ConstantsConfig(StrictConfig):
-    """What the samples of a source are, where their rows do not say it."""
+    """Task and language of samples whose rows do not name them."""
 
     task: Task | None = None
     language: Language | None = None
@@ -29,11 +29,11 @@ class SizesConfig(StrictConfig):
     validation: NonNegativeInt = 0
     test: NonNegativeInt = 0
     pairs: bool = False
-    """Every gold answer gives both, as a pair; else one of the two, as in the papers. Of sources
-    that are perturbed."""
+    """Every gold answer gives both, as a pair; by default it gives one of the two, as in the papers. Only for
+    perturbed sources."""
 
     def of(self, split: str) -> int:
-        """The number of one split."""
+        """The number of samples for a split."""
         return int(getattr(self, split))
 
 
@@ -41,49 +41,49 @@ class SourceConfig(StrictConfig):
     """Where samples come from."""
 
     kind: str
-    """``starter``: the bundled corpus. ``file``: samples of your own. ``squad``: a file in SQuAD's form.
+    """``starter``: the bundled corpus. ``file``: your own samples. ``squad``: a file in SQuAD's format.
     ``hub``: a data set of the Hub. Or the name of a public set (:data:`~data_pipeline.sources.READERS`)."""
     path: str | None = None
     """``file``: a file that :func:`judge.rows.read_rows` reads, a folder of such files, or a glob. ``squad``:
-    a .json file. ``hub``: ``owner/name``. Public sets: the folder that holds one folder for each set;
+    a .json file. ``hub``: ``owner/name``. Public sets: the folder with one folder per set;
     ``JUDGE_DATA_DIR`` by default."""
     split: str | None = None
-    """Public sets that have several, and ``hub``: which one; by default the first, usually ``train``."""
+    """``hub``, and public sets with several: the split to read; by default the first, usually ``train``."""
     subset: str | None = None
-    """``hub``: the configuration, where the data set has several."""
+    """``hub``: the configuration, if the data set has several."""
     columns: dict[str, str] | None = None
-    """``file``, ``hub``: where columns have other names, {field of a sample, or of the form: column}. A field
-    of a sample that is not named is read from the column of its name; one of a form is left out."""
+    """``file``, ``hub``: if columns have other names, {field of a sample, or of the form: column}. A field of
+    a sample that is not listed is read from the column of the same name; a field of a form is left out."""
     form: str | None = None
-    """``file``, ``hub``: the form that rows come in, if they are no samples yet
+    """``file``, ``hub``: the form of rows that are not samples yet
     (:data:`~data_pipeline.sources.forms.FORMS`). ``squad``: ``unanswerable``."""
     labels: dict[str, Label | None] | None = None
-    """Samples of ``file`` and ``hub``, forms ``nli`` and ``claims``: what other words and numbers mean;
-    ``null`` leaves such rows out."""
+    """Samples of ``file`` and ``hub``, forms ``nli`` and ``claims``: what other words and numbers mean
+    as labels; ``null`` leaves such rows out."""
     constants: ConstantsConfig = ConstantsConfig()
-    """``file``, ``hub``, ``squad``: the task and the language of samples whose rows name none."""
+    """``file``, ``hub``, ``squad``: the task and language of samples whose rows do not name them."""
     languages: list[Language] | None = None
     tasks: list[Task] | None = None
     """Only samples of these languages and tasks; all by default."""
     licence: str | None = Field(default=None, min_length=1)
     """Licence of the samples that name none themselves (``meta.licence``)."""
     licences: list[str] | None = Field(default=None, min_length=1)
-    """Only samples under these licences; other than the recipe's ``licences``."""
+    """Only samples under these licences; overrides the recipe's ``licences``."""
     limit: PositiveInt | None = None
-    """At most this many samples are read, whole documents, chosen by the seed."""
+    """Read at most this many samples: those of whole documents, chosen by the seed."""
     samples: SizesConfig | None = None
-    """How many come out; what is dropped on the way is replaced from the source, until it is spent."""
+    """How many samples the source gives; dropped ones are replaced from it until it is used up."""
     side: Literal["source", "benchmark", "whole"] = "source"
-    """Sets that benchmarks measure on too: the documents that may be trained on, those that measure, or all
+    """Sets that are also benchmarks: the documents for training, those for evaluation, or all
     (:mod:`judge.formats.shared`)."""
     window_tokens: PositiveInt = WINDOW_TOKENS
-    """Kinds in SQuAD's form: a longer document becomes the window that holds the answer, of about this many
-    tokens at most (:func:`~data_pipeline.sources.windows.count_tokens`)."""
+    """Kinds in SQuAD's format: a longer document is cut to a window around the answer, of at most about this
+    many tokens (:func:`~data_pipeline.sources.windows.count_tokens`)."""
     perturb: bool | None = None
-    """Other than the recipe's ``perturb``. ``true`` perturbs the right answers of a labelled set and leaves
+    """Overrides the recipe's ``perturb``. ``true`` perturbs the right answers of a labelled set and leaves
     the others out."""
     contrast_pairs: bool = False
-    """With ``perturb: false``: the right ones of the labelled samples are gold answers too, and get pairs."""
+    """With ``perturb: false``: right answers of the labelled samples are also gold answers, and get pairs."""
     gone: ClassVar[Mapping[str, str]] = {
         "distractors": "omit it; one wrong option of a question is taken",
         "twins": "use contrast_pairs",
@@ -91,7 +91,7 @@ class SourceConfig(StrictConfig):
 
     @property
     def title(self) -> str:
-        """What messages call it: its path, or the name of the set."""
+        """Its name in messages: the path, or the kind."""
         return self.path or self.kind
 
     @field_validator("kind")
@@ -104,7 +104,7 @@ class SourceConfig(StrictConfig):
     @field_validator("labels", mode="before")
     @classmethod
     def _labels_by_word(cls, labels: object) -> object:
-        """YAML reads 0 and false as what they are; a set's labels are words here."""
+        """Turn the keys into words: YAML reads 0 and false as a number and a boolean."""
         if not isinstance(labels, dict):
             return labels
         return {plain_label(str(word)): label for word, label in labels.items()}

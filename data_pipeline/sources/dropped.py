@@ -4,7 +4,7 @@ from collections import Counter
 from typing import Any
 
 SHOWN = 1000
-"""Ids that the manifest lists for each reason why samples were left out."""
+"""The number of ids that the manifest lists per reason."""
 
 
 class Dropped:
@@ -15,14 +15,14 @@ class Dropped:
         self.ids: dict[str, list[str]] = {}
 
     def add(self, reason: str, name: str) -> None:
-        """Note one."""
+        """Note a sample by its id."""
         self.counts[reason] += 1
         known = self.ids.setdefault(reason, [])
         if len(known) < SHOWN:
             known.append(name)
 
     def table(self) -> dict[str, dict[str, Any]]:
-        """For the manifest."""
+        """The counts and ids by reason, for the manifest."""
         return {
             reason: {"count": count, "ids": self.ids[reason]} for reason, count in sorted(self.counts.items())
         }

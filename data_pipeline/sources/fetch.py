@@ -1,6 +1,6 @@
-"""``judge data fetch``: the original files of the benchmarks, each into the folder where its reader looks.
+"""``judge data fetch``: downloads the original files of benchmarks to the folders where readers look.
 
-``downloads.yaml`` next to this module says where they come from. Nothing of what is fetched is run.
+``downloads.yaml`` next to this module lists their addresses. No downloaded code is run.
 """
 
 import ast
@@ -22,11 +22,11 @@ from judge.progress import say, stage
 
 TABLE = Path(__file__).with_name("downloads.yaml")
 TIMEOUT = 30.0
-"""Seconds without an answer."""
+"""Seconds to wait for an answer."""
 
 
 class File(StrictConfig):
-    """One file: its place below the data folder, its address, and what is known of it."""
+    """One file: its path in the data folder, its address, and its size and SHA-256 if known."""
 
     path: str
     address: str
@@ -35,7 +35,7 @@ class File(StrictConfig):
 
 
 class Download(StrictConfig):
-    """The files of a benchmark; none where it was never released, as its ``note`` says."""
+    """The files of a benchmark; none if it was never released, as its ``note`` then says."""
 
     licence: str
     note: str | None = None
@@ -47,23 +47,23 @@ class Offline(InputError):
 
 
 def downloads() -> dict[str, Download]:
-    """What can be fetched, by the name of the folder."""
+    """All downloads by the name of their folder."""
     found = yaml.safe_load(TABLE.read_text(encoding="utf-8"))
     return {name: Download.model_validate(values) for name, values in found.items()}
 
 
 def fetch(names: Sequence[str], folder: Path) -> list[Path]:
-    """Download what is not there yet; returns the files that were written.
+    """Download the files that are missing; returns the files written.
 
     Args:
-        names: benchmarks; all of them if there is none.
-        folder: the data folder, which becomes what ``--data-dir`` names.
+        names: benchmarks; all of them if empty.
+        folder: the data folder, as ``--data-dir`` names it later.
 
     Raises:
         InputError: a name is unknown.
-        Offline: there is no network; every file with its address was printed.
-        JudgeError: an address gave an error, or another file than the known one. What was fetched before
-            stays; nothing half-written does.
+        Offline: there is no network; the addresses of all missing files were printed.
+        JudgeError: an address gave an error, or a file with another size or hash. Complete files stay;
+            partial ones are removed.
     """
     table = downloads()
     for name in names:
@@ -125,10 +125,10 @@ def _download(file: File, target: Path) -> Path:
 
 
 def read_tasks(source: str, name: str) -> list[dict[str, object]]:
-    """The calls ``Task(...)`` of a Python file as rows, by its syntax tree; the file is not run.
+    """The ``Task(...)`` calls of a Python file as rows, from its syntax tree; the file is not run.
 
     Raises:
-        JudgeError: it is no Python, has no such call, or one whose arguments are no plain named values.
+        JudgeError: if the file is not Python or has no such call, or if an argument is not a named literal.
     """
     try:
         tree = ast.parse(source)

@@ -7,14 +7,14 @@ from judge.errors import InputError, require
 
 
 def read_rows(path: str, subset: str | None, split: str) -> Iterator[dict[str, Any]]:
-    """The rows of one split as plain dictionaries, labels by their names where the set declares them.
+    """The rows of one split as plain dictionaries, with labels as names if the set declares them.
 
     Args:
         path: name on the Hub, ``owner/name``, or a local folder that the ``datasets`` library reads.
-        subset: its configuration, where it has several.
+        subset: the configuration, if the set has several.
 
     Raises:
-        InputError: it cannot be fetched, or it holds no row.
+        InputError: the set cannot be fetched, or the split has no rows.
     """
     require("kind hub", "data", "datasets")
     from datasets import ClassLabel, load_dataset
@@ -27,10 +27,10 @@ def read_rows(path: str, subset: str | None, split: str) -> Iterator[dict[str, A
         for row in map(dict, rows):
             empty = False
             for column, known in names.items():
-                if type(place := row.get(column)) is int:  # -1 where the annotators did not agree
+                if type(place := row.get(column)) is int:  # -1 if annotators disagreed
                     row[column] = known[place] if place >= 0 else None
             yield row
-    except Exception as error:  # the library's own, the Hub client's, httpx's, the system's
+    except Exception as error:  # from the library, the Hub client, httpx or the system
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise InputError(
             f"data set {path}, split {split!r}, could not be read from the Hub ({reason:.300}); "

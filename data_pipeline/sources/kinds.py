@@ -1,18 +1,18 @@
-"""How samples came about: ``meta["kind"]``, as a build writes it."""
+"""How samples were made: ``meta["kind"]``, as a build writes it."""
 
 from judge.types import Sample
 
 KINDS = ("edit", "added", "document", "long", "refusal", "foreign")
-"""Families of pairs, as ``meta["kind"]`` of both samples names them: a changed answer, an added sentence, an
-edited document, a long answer, a refusal to answer, an answer with another one behind it."""
+"""Kinds of pairs, as in ``meta["kind"]`` of both samples: a changed answer, an added sentence, an edited
+document, a long answer, a refusal to answer, an answer with another one appended."""
 LABELLED = "labelled"
-"""Counts as the kind of samples that were taken as they are."""
+"""The kind of samples that come unchanged from a labelled source."""
 MIXED = (LABELLED, *KINDS, "sentence")
-"""All kinds of samples; those that a mix can name."""
+"""All kinds of samples, as a mix can name them."""
 
 
 def kind_of(sample: Sample) -> str:
-    """The kind of a sample's pair, or ``labelled`` for one that was taken as it is, even if its own ``meta``
-    has a ``kind`` that means something else."""
+    """The kind of a sample; ``labelled`` if it has none, or one of another meaning in the ``meta`` of its
+    source."""
     kind = sample.meta.get("kind")
     return str(kind) if kind in MIXED else LABELLED

@@ -13,6 +13,6 @@ def licence_of(sample: Sample) -> str:
 
 
 def plain_licence(name: str) -> str:
-    """A name to compare: ``CC-BY-4.0`` is ``cc by 4.0``. Nothing more: ``MIT and per part`` is not
-    ``MIT``."""
+    """Normalise a name for comparison: ``CC-BY-4.0`` becomes ``cc by 4.0``. ``MIT and per part`` still
+    differs from ``MIT``."""
     return re.sub(r"[\s_-]+", " ", name.strip().casefold())

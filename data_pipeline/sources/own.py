@@ -1,6 +1,6 @@
-"""Sources that a recipe names itself: files, data sets of the Hub, and files in SQuAD's form.
+"""Sources that a recipe names itself: files, data sets of the Hub, and files in SQuAD's format.
 
-Their rows are samples, by a mapping of columns, or come in one of the
+Rows are either samples, with columns mapped to fields, or have one of the
 :data:`~data_pipeline.sources.forms.FORMS`.
 """
 
@@ -24,8 +24,8 @@ from judge.types import Sample
 def read(source: SourceConfig, seed: int) -> Iterator[tuple[Record, Sample | LeftOut]]:
     """Every sample of the source, in order, with the row that it comes from.
 
-    Ids stay as the rows name them. Rows without one are numbered: by their line, after the file's name where
-    a source has several files, so that they name samples across all of them.
+    Ids of rows are kept. Rows without an id are named by their line, with the file's name in front if the
+    source has a form or several files, so that ids are unique in the source.
 
     Raises:
         InputError: naming file, line and field.
@@ -46,7 +46,7 @@ def read(source: SourceConfig, seed: int) -> Iterator[tuple[Record, Sample | Lef
             yield record, LeftOut(str(record.values["id"]), "label that the recipe leaves out")
         elif source.form is None:
             sample = sample_from_row(record.values, file=record.file, line=record.line, labels=labels)
-            if not record.values.get("group"):  # one document has one group, in whichever source it turns up
+            if not record.values.get("group"):  # a document has the same group in every source
                 sample = replace(sample, group=group_of(sample.document_text))
             yield record, sample
         else:
@@ -56,12 +56,12 @@ def read(source: SourceConfig, seed: int) -> Iterator[tuple[Record, Sample | Lef
 
 
 def files_of(path: str) -> list[Path]:
-    """The files that a path stands for, in the order of their names: a file, a folder of them, or a glob.
+    """The files at a path (a file, a folder or a glob), sorted by name.
 
-    Of a folder those right in it are taken; ``**`` in a glob stands for subfolders.
+    Subfolders of a folder are ignored; ``**`` in a glob matches them.
 
     Raises:
-        InputError: a folder holds no file of samples, or nothing matches the glob.
+        InputError: a folder has no file of samples, or nothing matches the glob.
     """
     named = Path(path)
     if named.is_dir():
@@ -79,7 +79,7 @@ def files_of(path: str) -> list[Path]:
 
 
 def _records(source: SourceConfig) -> Iterator[Record]:
-    """The rows of a source, columns by the names of fields, with an id and the name of the set."""
+    """The rows of a source with columns renamed to fields, an id, and the name of the set."""
     path = source.path or ""
     if source.kind == "squad":
         name = _stem(Path(path))
@@ -121,6 +121,6 @@ def _record(
 
 
 def _stem(path: Path) -> str:
-    """A file's name without what says its type."""
+    """A file's name without its type and ``.gz``."""
     name = path.name.removesuffix(".gz")
     return next((name.removesuffix(end) for end in FILE_TYPES if name.endswith(end)), Path(name).stem)

@@ -1,7 +1,7 @@
 """The public sets by name.
 
-Each has a function that streams it out of a folder that holds one folder a set: ``read`` of its module, with
-``SPLITS`` where it has several, or one of :mod:`~data_pipeline.sources.public.wrapped`.
+Each has a function that streams it from the data folder (one folder per set): ``read`` of its module, with
+``SPLITS`` if it has several, or one of :mod:`~data_pipeline.sources.public.wrapped`.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -32,15 +32,15 @@ from judge.types import Sample
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """How a public set is read: from the data folder and, where there are several, one of its splits."""
+    """How to read a public set: a function of the data folder and, if there are several, the split."""
 
     read: Callable[..., Iterator[Sample]]
     splits: tuple[str, ...] = ()
     """The first one is read unless another is named."""
     windows: bool = False
-    """In SQuAD's form: ``read`` takes ``window_tokens``."""
+    """In SQuAD's format: ``read`` takes ``window_tokens``."""
     licence: str | None = None
-    """As its authors name it, where they do; it is theirs to say, and covers what they made."""
+    """The licence as the authors name it, if they do; it covers their own work."""
 
 
 READERS: Mapping[str, Reader] = {
@@ -79,4 +79,4 @@ OWN = ("file", "squad", "hub")
 KINDS = ("starter", *OWN, *READERS)
 
 WINDOWED = ("squad", *(name for name, reader in READERS.items() if reader.windows))
-"""Kinds in SQuAD's form."""
+"""Kinds in SQuAD's format."""

@@ -1,4 +1,4 @@
-"""Streaming the samples of one source: filtered, limited to whole documents, with its common fields."""
+"""Streams the samples of one source: filtered, limited to whole documents, and with their licence."""
 
 import random
 from collections import Counter
@@ -18,7 +18,7 @@ from judge.formats.shared import SIDED
 from judge.types import Sample
 
 Note = Callable[[str, str], None]
-"""Is told of what is left out: the reason, and the id."""
+"""Called for everything left out, with the reason and the id."""
 
 
 def read_source(
@@ -29,17 +29,17 @@ def read_source(
 ) -> Iterator[Sample]:
     """Stream the samples of one source, filtered and limited.
 
-    With a limit the source is read twice: first to choose documents, then to yield theirs.
+    With a limit the source is read twice: first to choose documents, then to yield their samples.
 
     Args:
-        source: where they come from.
+        source: the keys of the source.
         seed: decides which documents and wrong options are taken.
         licences: only samples under these, unless the source names others.
-        note: is told, once each, of rows that a form or the licences leave out.
+        note: called once for each row that a form or the licences leave out.
 
     Raises:
-        InputError: a file is missing or wrong, no sample is left after filtering, or no document is within
-            the limit.
+        InputError: a file is missing or wrong, no sample is left after filtering, or every document has more
+            samples than the limit.
     """
     allowed = source.licences or licences
     if source.limit is None:
@@ -58,7 +58,7 @@ def read_source(
 
 
 def lines_with_id(sources: Sequence[SourceConfig], seed: int, name: str) -> list[str]:
-    """Files and lines of the samples with an id, in all files that the recipe names itself."""
+    """Files and lines of the samples with the id ``name``, in all sources that the recipe names itself."""
     found = (
         (record, item) for source in sources if source.kind in OWN for record, item in own.read(source, seed)
     )
@@ -70,7 +70,7 @@ def lines_with_id(sources: Sequence[SourceConfig], seed: int, name: str) -> list
 
 
 def _choose(sizes: Mapping[str, int], limit: int, seed: int) -> set[str]:
-    """Documents in seeded order, each that still fits into ``limit`` samples."""
+    """Documents in seeded order, as many as fit into ``limit`` samples."""
     groups = sorted(sizes)
     random.Random(f"limit:{seed}").shuffle(groups)
     chosen: set[str] = set()
@@ -83,7 +83,7 @@ def _choose(sizes: Mapping[str, int], limit: int, seed: int) -> set[str]:
 
 
 def _wanted(source: SourceConfig, seed: int, licences: Sequence[str] | None, note: Note) -> Iterator[Sample]:
-    """The samples of the wanted languages, tasks and licences; at least one."""
+    """The samples of the languages, tasks and licences asked for; an error if there are none."""
     allowed = None if licences is None else {plain_licence(name) for name in licences}
     total = kept = 0
     for item in _all(source, seed):
@@ -107,7 +107,7 @@ def _wanted(source: SourceConfig, seed: int, licences: Sequence[str] | None, not
 
 
 def _all(source: SourceConfig, seed: int) -> Iterator[Sample | LeftOut]:
-    """Everything that the source holds, and what its form leaves out, under the licence of each."""
+    """All samples of the source, with their licence, and the rows that its form leaves out."""
     licence = source.licence or (READERS[source.kind].licence if source.kind in READERS else None)
     for item in _read(source, seed):
         if licence is not None and isinstance(item, Sample) and not item.meta.get("licence"):

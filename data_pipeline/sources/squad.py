@@ -1,4 +1,4 @@
-"""Files in SQuAD's form (arXiv 1606.05250): paragraphs, questions, and answers cut from the paragraph."""
+"""Files in SQuAD's format (arXiv 1606.05250): paragraphs, questions, and answers cut from the paragraph."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -18,16 +18,16 @@ def read(
     window_tokens: int = WINDOW_TOKENS,
     wanted: Callable[[str], bool] = lambda paragraph: True,
 ) -> Iterator[Sample]:
-    """The answerable questions of one file, each with the first of its answers.
+    """The answerable questions of one file, each with its first answer.
 
-    The document is the paragraph; of a long one (COVID-QA's are whole articles) the window that holds the
-    answer (:mod:`data_pipeline.sources.windows`). The group is that of the whole paragraph.
+    The document is the paragraph, or for a long one (COVID-QA's are whole articles) the window that holds
+    the answer (:mod:`data_pipeline.sources.windows`). The group is that of the whole paragraph.
 
     Args:
         source: name of the set.
         prefix: start of the ids; the name of the set by default.
-        window_tokens: about this many tokens of a paragraph at most.
-        wanted: is given a paragraph and says whether its questions are read.
+        window_tokens: keep at most about this many tokens of a paragraph.
+        wanted: tells whether to read the questions of a paragraph.
     """
     for document, question in read_questions(path):
         if not wanted(document):
@@ -46,8 +46,8 @@ def read(
 
 
 def read_rows(path: Path, window_tokens: int = WINDOW_TOKENS) -> Iterator[Record]:
-    """All questions of one file as flat rows, with the plausible answers of those that have no answer (SQuAD
-    2.0); documents as in :func:`read`."""
+    """All questions of one file as flat rows, unanswerable ones with their plausible answers (SQuAD 2.0);
+    documents as in :func:`read`."""
     for article in read_object(path).records("data"):
         for paragraph in article.records("paragraphs"):
             for question in paragraph.records("qas", empty=True):
@@ -70,7 +70,7 @@ def read_rows(path: Path, window_tokens: int = WINDOW_TOKENS) -> Iterator[Record
 
 
 def read_questions(path: Path) -> Iterator[tuple[str, Record]]:
-    """Pairs of a paragraph's text and a question that it answers (SQuAD 2.0 has others too)."""
+    """Pairs of a paragraph and a question that it answers (SQuAD 2.0 also has unanswerable ones)."""
     for article in read_object(path).records("data"):
         for paragraph in article.records("paragraphs"):
             document = paragraph.text("context")
@@ -80,10 +80,9 @@ def read_questions(path: Path) -> Iterator[tuple[str, Record]]:
 
 
 def _window(paragraph: str, answer: Record, tokens: int) -> str:
-    """The window that holds an answer; the whole paragraph where the answer does not stand in it.
+    """The window that holds an answer; the whole paragraph if it does not contain the answer.
 
-    Files are off by some characters here and there; of the places where the answer stands, the nearest to the
-    one that is named counts.
+    ``answer_start`` is off by a few characters in some files, so the occurrence nearest to it is taken.
     """
     text = answer.text("text").strip()
     named = answer.values.get("answer_start")

@@ -1,7 +1,7 @@
-"""Samples on their way through a build, in a table on disk: memory does not grow with their number.
+"""The samples of a running build, in a table on disk, so that memory does not grow with their number.
 
-A build reads its samples many times: to split them by document, to draw strata, to write rows. They lie in an
-SQLite file for as long as the build works, in the order in which they came.
+A build reads its samples many times: to split them by document, to draw strata, to write rows. They are kept
+in an SQLite file during the build, in the order in which they were added.
 """
 
 import json
@@ -43,17 +43,17 @@ CREATE INDEX by_sample ON reasonings (sample)
 
 
 def rank(seed: str, name: str) -> str:
-    """A place in a seeded random order: the same for a name whatever else there is, and on every machine."""
+    """A sort key for a seeded random order; it depends only on seed and name, and not on the machine."""
     return sha256(f"{seed}\0{name}".encode()).hexdigest()
 
 
 def pair_of(sample: Sample) -> str:
-    """The name of a sample's pair; a sample alone is a pair of its own."""
+    """The name of a sample's pair; for a single sample its id."""
     return str(sample.meta.get("pair", sample.id))
 
 
 class DuplicateId(InputError):
-    """An id occurs twice; ``places`` are the files and lines where it stands, as far as they are known."""
+    """An id occurs twice; ``places`` are the files and lines with it, as far as known."""
 
     def __init__(self, name: str, places: Sequence[str] = ()):
         self.id = name
@@ -71,11 +71,11 @@ class SampleStore:
     """The samples of a build. A context manager; the file is removed when it closes.
 
     Args:
-        path: where the table lies meanwhile. What an earlier, broken build left there is replaced.
+        path: the file of the table. One left over from a failed build is replaced.
 
     Raises:
-        JudgeError: the file cannot be written; in the end also for whatever failed with the table meanwhile,
-            such as a full disk.
+        JudgeError: the file cannot be written; on exit also for any SQLite error in the block, such as a full
+            disk.
     """
 
     def __init__(self, path: Path):
@@ -84,7 +84,7 @@ class SampleStore:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.unlink(missing_ok=True)
             self.table = sqlite3.connect(path)
-            # The file outlives no build, so nothing of it has to survive a crash.
+            # The file is removed after the build, so it need not survive a crash.
             self.table.executescript(f"PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; {_TABLES}")
         except (OSError, sqlite3.Error) as error:
             raise self._failure(error) from error
@@ -92,7 +92,7 @@ class SampleStore:
 
     @classmethod
     def reader(cls, path: Path) -> "SampleStore":
-        """The samples that another process has committed, to be read alone; ``path`` is absolute."""
+        """A read-only store of the samples that another process has committed; ``path`` is absolute."""
         store = cls.__new__(cls)
         store.path = path
         store.table = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)
@@ -100,7 +100,7 @@ class SampleStore:
         return store
 
     def commit(self) -> None:
-        """Let readers see what is there."""
+        """Let readers see the samples added so far."""
         self.table.commit()
 
     def __enter__(self) -> "SampleStore":
@@ -118,8 +118,8 @@ class SampleStore:
         """Append samples.
 
         Args:
-            samples: the samples, in their order.
-            entry: the place in the recipe of the source that they come from.
+            samples: the samples, in order.
+            entry: the index of their source in the recipe.
 
         Raises:
             InputError: an id occurs twice.
@@ -153,7 +153,7 @@ class SampleStore:
     def samples(
         self, where: str = "TRUE", values: tuple[Any, ...] = (), order: str = "number"
     ) -> Iterator[Sample]:
-        """Samples that a condition holds for, in their order, with their split in ``meta["split"]``."""
+        """Samples that satisfy a condition, in order, with their split in ``meta["split"]``."""
         query = f"SELECT row, split FROM samples WHERE {where} ORDER BY {order}"  # noqa: S608 (our own conditions)
         for text, split in self.table.execute(query, values):
             row = json.loads(text)
@@ -162,7 +162,7 @@ class SampleStore:
             yield sample_from_row(row)
 
     def wants(self, sample: Sample, mode: Mode) -> bool:
-        """Is there to be a row of this sample in a mode?"""
+        """Should this sample get a row in a mode?"""
         return bool(self._one(f"SELECT {mode} FROM samples WHERE id = ?", (sample.id,)))  # noqa: S608
 
     def add_reasoning(self, sample: Sample, teacher: str, reasoning: str, *, right: bool) -> None:
@@ -171,7 +171,7 @@ class SampleStore:
         self.table.execute("INSERT INTO reasonings VALUES (?, ?, ?, ?)", values)
 
     def put(self, sample: Sample, lost: str) -> None:
-        """Add a sample in the place of one with an id: of its entry, in its split and in its modes."""
+        """Replace the sample with the id ``lost``; the new one gets its entry, split and modes."""
         columns = "entry, split, verdict, reason"
         query = f"SELECT {columns} FROM samples WHERE id = ?"  # noqa: S608 (our own columns)
         entry, *rest = self.table.execute(query, (lost,)).fetchone()
@@ -182,16 +182,16 @@ class SampleStore:
         )
 
     def exclude(self, sample: Sample) -> None:
-        """Let no row be made of a sample; it stays among the samples."""
+        """Make no rows from a sample; it stays in the table."""
         self.table.execute("UPDATE samples SET excluded = 1 WHERE id = ?", (sample.id,))
 
     def reasonings(self, sample: Sample, *, right: bool) -> list[tuple[str, str]]:
-        """Teachers and their reasonings, in the order in which they were noted."""
+        """Teachers and their reasonings, in the order in which they were added."""
         query = "SELECT teacher, reasoning FROM reasonings WHERE sample = ? AND right = ? ORDER BY rowid"
         return self.table.execute(query, (sample.id, right)).fetchall()
 
     def draw(self, where: str, values: tuple[Any, ...], seed: str, count: int) -> Iterator[Sample]:
-        """A seeded choice of at most this many of the samples that a condition holds for, in their order."""
+        """A seeded choice of at most ``count`` samples that satisfy a condition, in order."""
         chosen = f"SELECT number FROM samples WHERE {where} ORDER BY rank(?, id) LIMIT ?"  # noqa: S608
         return self.samples(f"number IN ({chosen})", (*values, seed, count))
 
@@ -205,22 +205,22 @@ class SampleStore:
         self.table.execute(f"DROP INDEX by_{'_'.join(columns)}")
 
     def ids(self, where: str, values: tuple[Any, ...] = ()) -> Iterator[str]:
-        """Ids of the samples that a condition holds for, in their order."""
+        """Ids of the samples that satisfy a condition, in order."""
         query = f"SELECT id FROM samples WHERE {where} ORDER BY number"  # noqa: S608
         return (name for (name,) in self.table.execute(query, values))
 
     def count(self, where: str = "TRUE", values: tuple[Any, ...] = ()) -> int:
-        """How many samples a condition holds for."""
+        """The number of samples that satisfy a condition."""
         return int(self._one(f"SELECT COUNT(*) FROM samples WHERE {where}", values))  # noqa: S608
 
     def counts(self, column: str, where: str = "TRUE", values: tuple[Any, ...] = ()) -> dict[Any, int]:
-        """How many samples that a condition holds for have each value of a column that has one."""
+        """The number of samples that satisfy a condition, by the value of a column; NULL is left out."""
         known = f"FROM samples WHERE {column} IS NOT NULL AND {where}"
         query = f"SELECT {column}, COUNT(*) {known} GROUP BY {column} ORDER BY {column}"
         return dict(self.table.execute(query, values))
 
     def last(self) -> int:
-        """The number of the sample that was added last; 0 where there is none."""
+        """The number of the last sample; 0 if there are none."""
         return int(self._one("SELECT COALESCE(MAX(number), 0) FROM samples"))
 
     def documents(self) -> int:
@@ -232,11 +232,11 @@ class SampleStore:
         return iter(self.table.execute("SELECT DISTINCT document, split FROM samples ORDER BY document"))
 
     def pairs(self, split: str) -> int:
-        """How many pairs, and samples alone, lie in a split."""
+        """The number of pairs and single samples in a split."""
         return int(self._one("SELECT COUNT(DISTINCT pair) FROM samples WHERE split = ?", (split,)))
 
     def drop(self, where: str, values: tuple[Any, ...] = ()) -> None:
-        """Remove samples."""
+        """Remove the samples that satisfy a condition."""
         self.table.execute(f"DELETE FROM samples WHERE {where}", values)  # noqa: S608
 
     def _failure(self, error: Exception) -> JudgeError:

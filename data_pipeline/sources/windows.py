@@ -1,8 +1,8 @@
-"""The window of an article that holds an answer: whole sentences, some thousand tokens at most.
+"""Cuts an article to a window of whole sentences around an answer, at most 1,500 tokens by default.
 
-An article of COVID-QA has 6,000 tokens, more than a training row may hold, and a trainer that shortens it may
-cut the evidence away. Windows begin at fixed places of the article, so questions about one part of it share a
-document.
+An article of COVID-QA has 6,000 tokens, more than fit in a training row, and a trainer that truncates it may
+cut off the evidence. Windows begin at fixed places of the article, so that questions about the same part of
+it share a document.
 """
 
 import re
@@ -13,30 +13,30 @@ from judge.prompting.sentences import sentence_spans
 from judge.types import Span
 
 WINDOW_TOKENS = 1500
-"""Tokens of a window unless a recipe says otherwise, as :func:`count_tokens` counts them."""
+"""Default size of a window in tokens, as :func:`count_tokens` counts them."""
 
 # Words longer than five letters, as in scientific articles, are several tokens.
 _TOKEN = re.compile(r"[^\W\d_\u3040-\u9fff]{1,5}|\d|[\u3040-\u9fff]|[^\w\s]|_")
 
 
 def count_tokens(text: str) -> int:
-    """About how many tokens a text has, without a tokenizer: one for each five letters of a word (begun ones
-    count), for each digit, each mark and each Chinese character."""
+    """Estimate the tokens of a text without a tokenizer: one for every five letters of a word (rounded up),
+    and one for each digit, mark and Chinese character."""
     return len(_TOKEN.findall(text))
 
 
 def window(article: str, start: int, end: int, tokens: int) -> str:
-    """The window of an article in which a span stands best; the article itself if it fits.
+    """The window of an article that suits a span best; the whole article if it is short enough.
 
-    Windows are whole sentences, of at most ``tokens`` tokens; a new one begins about every half. Of those
-    that hold the span whole, that one is taken in which it stands farthest from an edge. A span that fits no
-    window gets one of its own, from its first sentence to its last.
+    Windows are whole sentences of at most ``tokens`` tokens; each overlaps the one before by about half. Of
+    the windows that contain the span, the one is taken in which it is farthest from the edges. A span that
+    no window contains gets its own, from its first sentence to its last.
 
     Args:
         article: the whole text.
-        start: first character of the span.
-        end: character behind its last.
-        tokens: at most this many, as :func:`count_tokens` counts.
+        start: start of the span, in characters.
+        end: end of the span, exclusive.
+        tokens: the size of a window, as :func:`count_tokens` counts.
     """
     sentences, windows = _cut(article, tokens)
     if not windows:
@@ -52,7 +52,7 @@ def window(article: str, start: int, end: int, tokens: int) -> str:
 
 @lru_cache(maxsize=8)  # the questions about an article follow each other
 def _cut(article: str, tokens: int) -> tuple[tuple[Span, ...], tuple[Span, ...]]:
-    """The sentences of an article and its windows; no windows where it needs none."""
+    """The sentences of an article and its windows; no windows if the article is short enough."""
     sentences = sentence_spans(article)
     sizes = [count_tokens(article[span.start : span.end]) for span in sentences]
     if sum(sizes) <= tokens or not sentences:

@@ -1,4 +1,4 @@
-"""Several processes that work through a stream; what comes out is the same as from one, and in its order.
+"""Processes that share the work on a stream; the results and their order are the same as with one process.
 
 Example: ``with Workers(4) as workers: list(workers.map(supported, golds))``.
 """
@@ -19,29 +19,29 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 FEW = 256
-"""Up to this many items are worked through in this process: a new one takes seconds to start."""
+"""Up to this many items are processed here, since a new process takes seconds to start."""
 BATCH = 32
 """Items that a process takes at a time."""
 AHEAD = 3
-"""Batches for each process that wait for it, or for those before them; so much memory is held."""
+"""Batches per process that are held in memory, waiting to be processed or to be yielded in order."""
 
 
 MOST = 8
-"""Processes, unless more are asked for: each holds documents of its own."""
+"""Default limit on processes, since each keeps its own documents in memory."""
 
 
 def cores() -> int:
-    """The cores that this process may run on, or :data:`MOST`."""
+    """The number of cores that this process may use, at most :data:`MOST`."""
     return min(hardware.cores(), MOST)
 
 
 class Workers:
-    """Processes, started when they are first needed. A context manager.
+    """A pool of processes, started when first needed. A context manager.
 
     Args:
-        count: number of processes; with 1 everything is done in this one. They import again what they need,
-            so a script that asks for several must guard its entry (``if __name__ == "__main__"``).
-        few: up to this many items are worked through in this process.
+        count: number of processes; with 1 all work is done in this one. New processes import the main script
+            again, so it must guard its entry (``if __name__ == "__main__"``).
+        few: up to this many items are processed here.
     """
 
     def __init__(self, count: int = 1, few: int = FEW):
@@ -65,16 +65,16 @@ class Workers:
         few: int | None = None,
         batch: int = BATCH,
     ) -> Iterator[Result]:
-        """The results for items, one each, in order, as a stream.
+        """Yield the result for each item, in order.
 
         Args:
-            function: a function of a module, or a partial of one, whose result depends on the item alone.
-            items: anything that can be copied to another process.
-            few: up to this many are worked through here, instead of :attr:`few`.
+            function: a module-level function, or a partial of one, whose result depends on the item alone.
+            items: items that can be pickled.
+            few: up to this many items are processed here; :attr:`few` by default.
             batch: items that a process takes at a time.
 
         Raises:
-            JudgeError: a process died, as one does that the system stops for want of memory.
+            JudgeError: a process died, for instance because the system ran out of memory.
         """
         stream, few = iter(items), self.few if few is None else few
         first = list(islice(stream, few + 1)) if self.count > 1 else []
@@ -97,14 +97,14 @@ class Workers:
 
     def _start(self) -> ProcessPoolExecutor:
         if self._pool is None:
-            # Not forked: a fork of a process that has used OpenMP hangs.
+            # Not fork: a forked process hangs if its parent has used OpenMP.
             context = multiprocessing.get_context("spawn")
             self._pool = ProcessPoolExecutor(self.count, context, initializer=_leave_to_parent)
         return self._pool
 
 
 def _leave_to_parent() -> None:
-    """An interrupt ends the parent, which ends its workers; they say nothing of it."""
+    """Ignore interrupts: the parent handles them and ends its workers."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
