@@ -159,7 +159,7 @@ _lowered = lru_cache(maxsize=64)(_small)
 def bare(text: str) -> str:
     """The letters and digits of a text, so that texts that differ only in punctuation are equal.
 
-    Sentences are cached, since each is compared with many.
+    Short texts are cached, since each sentence is compared with many.
     """
     return _bare(text) if len(text) < _LONG else _MARKS.sub("", text).casefold()
 

@@ -39,7 +39,7 @@ def entities_left(answer: str, text: str, language: Language, allowed: Sequence[
 
 
 def _entities(answer: str, language: Language) -> list[Fact]:
-    facts = [fact for fact in find_facts(answer, language) if len(fact.text) > 1]  # a 3 stands everywhere
+    facts = [fact for fact in find_facts(answer, language) if len(fact.text) > 1]  # a 3 is found anywhere
     known = {fact.text for fact in facts}
     names = _chinese_names(answer) if language == "zh" else _NAMED.findall(answer)
     found = dict.fromkeys(name for name in names if name not in known)

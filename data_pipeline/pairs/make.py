@@ -29,7 +29,7 @@ Perturb = Callable[[Iterable[Sample]], Iterator[Edit | Rejected]]
 
 @dataclass(frozen=True, slots=True)
 class GoldPairs:
-    """The pairs made from one gold answer: samples in turn, faithful before hallucinated.
+    """The pairs made from one gold answer; in ``samples``, each faithful one precedes its hallucinated one.
 
     ``asked`` lists the kinds of pairs it should get, ``made`` the kinds it got, and ``dropped`` says why it
     got none at all.

@@ -83,8 +83,8 @@ def _denies(answer: str, language: Language) -> bool:
 def _says_nothing(text: str, claim: str, gold: Sample) -> bool:
     """Does a passage surely not support a claim?
 
-    It lacks the claim's numbers, in whatever form; no two sentences in a row speak of most of the question;
-    and what :func:`is_gone` looks for is not there.
+    It must lack the claim's numbers in any form, have no two consecutive parts with most of the question's
+    words, and have nothing that :func:`is_gone` looks for.
     """
     said = {value for number in numbers(claim) for value in (number.value, number.bare)}
     if said & values(text):

@@ -84,7 +84,7 @@ def can_be_missed(answer: str, language: Language) -> bool:
 def supporting_parts(document: str, claim: str, question: str, language: Language) -> list[int]:
     """Numbers of the parts (see :func:`parts_of`) that may support a claim; empty if none surely does.
 
-    A short claim is supported wherever it occurs, except where the question is not the topic (see
+    A short claim is supported wherever it occurs, except in parts that are not about the question (see
     :func:`elsewhere_too`). A longer one is supported by parts that share its telling words or a fact. Parts
     that only raise the question do not count as support, but are included.
     """
