@@ -83,10 +83,10 @@ class ChatModels:
         teachers: their settings.
         calls: the call cache and the limits of a run.
         seed: the sampling seed.
-        say: called from time to time with a line on the progress of the calls.
+        say: called from time to time with a progress line.
 
     Raises:
-        InputError: on first use, if an endpoint has no key, a model is unknown, or the cache is another file.
+        InputError: on first use, if an endpoint has no key, a model is unknown, or the cache file is not one.
     """
 
     def __init__(

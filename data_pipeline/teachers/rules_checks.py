@@ -28,7 +28,7 @@ from judge.types import Label, Language, Sample
 
 # Chosen by hand on pairs made by rule from the starter corpus, XQuAD, CMRC 2018 and PubMedQA.
 RATIO = 1.5
-"""A clause that contradicts the answer must score this many times higher than all that agree with it."""
+"""A clause that contradicts the answer must score over this many times as high as any that agrees with it."""
 POLARITY_COVER = 0.4
 """Share of a clause's terms that the document's clause must hold before polarity is compared."""
 KNOWN_SHARE = 0.2
