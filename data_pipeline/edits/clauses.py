@@ -1,4 +1,4 @@
-"""Where an English statement begins and ends, as far as turning it or adding to it needs to know."""
+"""Where an English statement begins and ends, as needed to negate it or add to it."""
 
 import re
 from functools import lru_cache
@@ -21,7 +21,7 @@ def clause(answer: str, start: int) -> tuple[str, str]:
 
 
 def dependent(answer: str, start: int) -> bool:
-    """Is the place in a clause of cause or time, where a negation would sound odd?"""
+    """Is the position in a clause of cause or time, where a negation would sound odd?"""
     return bool(_SUBORDINATE.search(re.split(r"[.!?;,]\s|\n", answer[:start])[-1]))
 
 
@@ -36,9 +36,9 @@ _GOES_ON = re.compile(
 
 
 def is_tied(answer: str, start: int) -> bool:
-    """Does something depend on the statement at ``start``: a "because" in its sentence, a "However" after it?
+    """Does other text depend on the statement at ``start``: a "because" in it, a "However" after it?
 
-    Turned round, such a statement speaks against the rest of its answer.
+    Reversing such a statement would contradict the rest of the answer.
     """
     left, right = (
         re.split(r"[.!?]\s", answer[:start])[-1],
@@ -55,5 +55,5 @@ def sentences(text: str) -> tuple[Span, ...]:
 
 
 def sentence_at(text: str, place: int) -> Span:
-    """The sentence of a text that holds a place."""
+    """The sentence that contains a position of the text; the whole text if none does."""
     return next((part for part in sentences(text) if part.start <= place < part.end), Span(0, len(text)))

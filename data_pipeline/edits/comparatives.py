@@ -1,4 +1,4 @@
-"""The edit type ``comparative``: a direction word becomes its opposite ("rose" for "fell")."""
+"""The edit type ``comparative``: a direction word becomes its opposite ("fell" becomes "rose")."""
 
 import re
 from random import Random
@@ -28,13 +28,13 @@ def comparative(answer: str, document: str, question: str, rng: Random) -> Edit 
     asked = question if not ASKS_YES_OR_NO.search(question) else ""
     for start, word, opposites in spots:
         if _DENIED.search(clause(answer, start)[0]):
-            continue  # what is not higher may not be lower either
+            continue  # what is not higher need not be lower
         if re.search(rf"\b{_base(word)}", asked, re.I):
-            continue  # who asks which is the largest is not told which is the smallest
+            continue  # a question for the largest is not answered with the smallest
         after = answer[start + len(word) :]
         options = [text for text in opposites if _number_agrees(word.lower(), text, after)]
         sentence = re.split(r"[.!?]\s", answer[:start])[-1] + re.split(r"[.!?]\s", after)[0]
-        told = bool(_CHANGES.match(word) and _FROM_TO.search(sentence))  # the figures would tell
+        told = bool(_CHANGES.match(word) and _FROM_TO.search(sentence))  # the figures would show the error
         told = told or len(re.findall(r"(?<![\w.,])\d[\d.,]*", sentence)) > 1 or is_tied(answer, start)
         options = [text for text in options if not told and not occurs(text, sentence)]
         if not options:
@@ -55,7 +55,7 @@ def comparative(answer: str, document: str, question: str, rng: Random) -> Edit 
 
 
 def _base(word: str) -> str:
-    """A pattern for a direction word in another form: a question asks "did it decrease" of what decreased."""
+    """A pattern for any form of a direction word: the question may ask "did it decrease" of "decreased"."""
     return re.escape(re.sub(r"(?<=\w{4})(?:ed|d|s)$", "", word))
 
 

@@ -1,4 +1,4 @@
-"""English direction words (more, before, increased): where a text uses one that can be turned."""
+"""English direction words (more, before, increased): where a text uses one that can be reversed."""
 
 import re
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from functools import cache
 from data_pipeline.edits.edit import at_start
 from data_pipeline.text.words import pairs
 
-# What must stand right before and right after a word for the swap to be safe; words not named need nothing.
+# Patterns that must match right before and right after a word for a safe swap; words not listed need none.
 _MEASURED = (
     r" (?:risk|rates?|levels?|prevalence|incidence|mortality|morbidity|sensitivity|specificity|accuracy"
     r"|quality|costs?|prices?|temperatures?|pressures?|concentrations?|speeds?|incomes?|doses?|proportion|percentage"
@@ -123,19 +123,19 @@ for _one, _two in pairs("directions_en"):
 
 
 def is_rarer(word: str, opposite: str) -> bool:
-    """Do texts say ``opposite`` less often than ``word``? The table names the commoner of a pair first."""
+    """Is ``opposite`` rarer in texts than ``word``? The table names the commoner of a pair first."""
     return (word.lower(), opposite.lower()) in _TO_RARER
 
 
 @cache
 def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    """Each word, the longest first, and its pattern: as a whole word."""
+    """Each word with its whole-word pattern, longest first."""
     words = sorted(DIRECTIONS, key=lambda item: (-len(item), item))
     return tuple((word, re.compile(rf"(?<![\w-]){re.escape(word)}(?![\w])", re.I)) for word in words)
 
 
 def direction_spots(answer: str) -> Iterator[tuple[int, str, tuple[str, ...]]]:
-    """The direction words that can be turned: start, the word as it stands, and its opposites."""
+    """The direction words that can be reversed: start, the word as written, and its opposites."""
     taken: list[range] = []
     small = answer.lower()
     for word, pattern in _patterns():

@@ -1,4 +1,4 @@
-"""Might another fact of the document hold too? Then putting it in an answer would make no error."""
+"""Might another fact of the document be true as well? Then inserting it would make no error."""
 
 import re
 from functools import lru_cache
@@ -10,15 +10,15 @@ from judge.prompting.sentences import sentence_spans
 
 _TELLS_APART = re.compile(r"\b(?:is|are|was|were|has|have|had|who|which|but|while|won|to|by|\w{2,}ed)\b|;")
 _ENOUGH = 0.5
-"""Share of a claim's words from which on a sentence says much the same; for where none supports the claim."""
+"""If no sentence supports the claim: share of its words from which a sentence says much the same."""
 
 
 def may_also_hold(fact: Fact, text: str, answer: str, question: str, document: str) -> bool:
-    """Is ``text``, from an English document, said of much the same as ``fact`` of the answer?
+    """Does an English document say of ``text`` much the same as the answer says of ``fact``?
 
-    The claim is what the answer's sentence says besides the fact; of a short one, the question too. Where a
-    sentence with ``text`` shares as many words with it as the best sentence with the fact does, both may
-    be right. A sentence that holds both tells them apart itself.
+    The claim is the rest of the fact's sentence in the answer, plus the question if that is short. If some
+    sentence with ``text`` shares as many words with the claim as the best sentence with the fact, both may be
+    right. A sentence with both counts for the fact alone, since it tells the two apart itself.
     """
     claim = _claim(fact, answer, question) - stems(text)
     one, two = fact.text.lower(), text.lower()
@@ -34,14 +34,14 @@ def may_also_hold(fact: Fact, text: str, answer: str, question: str, document: s
 
 
 def _in_one_list(one: str, two: str, sentence: str) -> bool:
-    """Are two names parts of a list, be it with a word on each ("the poet A, the general B")?"""
+    """Are two names in one list, perhaps with a description of each ("the poet A, the general B")?"""
     start, end = sorted((sentence.find(one), sentence.find(two)))
     between = sentence[start:end]
     return "," in between and not _TELLS_APART.search(between)
 
 
 def _claim(fact: Fact, answer: str, question: str) -> frozenset[str]:
-    """The words that say what a fact is the fact of."""
+    """The words that say what a fact is about."""
     sentence = next(
         (answer[span.start : span.end] for span in sentence_spans(answer) if span.end >= fact.end), answer
     )
@@ -51,6 +51,6 @@ def _claim(fact: Fact, answer: str, question: str) -> frozenset[str]:
 
 @lru_cache(maxsize=32)
 def _sentences(document: str) -> tuple[tuple[str, frozenset[str]], ...]:
-    """The sentences of a document in small letters, with their words; kept, since every edit asks again."""
+    """The sentences of a document in lower case, with their words. Cached, since every edit asks for them."""
     texts = (document[span.start : span.end].lower() for span in sentence_spans(document))
     return tuple((text, stems(text)) for text in texts)

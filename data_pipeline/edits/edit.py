@@ -1,10 +1,10 @@
 """One edit of an answer, and the rules that all edits share.
 
-Every edit function takes answer, document, question and a source of chance, and goes through
-:func:`make_edit` (in Chinese through ``chinese_edit``): the new answer differs, is not a sentence of the
-document (another of its spans may be wrong), keeps its length, and does not say a thing twice.
-``from_document`` is true exactly if the text that was put in occurs in the document, so that word overlap
-with it cannot tell the two apart.
+Every edit function takes answer, document, question and a random generator, and builds its result with
+:func:`make_edit` (in Chinese with ``chinese_edit``). These ensure that the new answer differs, is not a
+sentence of the document (a shorter span may be wrong), has about the same length and repeats nothing.
+``from_document`` is true exactly if the inserted text occurs in the document, so that word overlap cannot
+tell the two answers apart.
 """
 
 import re
@@ -20,7 +20,7 @@ from judge.types import Language
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """A changed answer: ``replaced`` became ``inserted``; ``change`` says so in one line."""
+    """A changed answer: ``replaced`` became ``inserted``, and ``change`` describes this in one line."""
 
     answer: str
     edit_type: str
@@ -37,11 +37,11 @@ OwnEdit = Callable[[str, str, str, Random], Edit | None]
 Swap = tuple[int, int, str]
 """Start, end and the text to put there."""
 Option = tuple[float, Fact, str]
-"""A rank (low is good), a fact of the answer, and the text that may stand for it."""
+"""A rank (low is good), a fact of the answer, and the text that may replace it."""
 
 
 class Turn(NamedTuple):
-    """A place where polarity can be turned; ``removes`` says that a negation goes away there."""
+    """A place where polarity can be flipped; ``removes`` is true if this drops a negation."""
 
     start: int
     end: int
@@ -52,17 +52,17 @@ class Turn(NamedTuple):
 _JOINT = r"(?:\s*(?:,|;|/|\(|、|，|和|与|及|或|以及|\band\b|\bor\b|&)\s*(?:and|or|和|与)?\s*)"
 _ITEM = r"(?:[^\s,.;、，。；和与]+(?: [^\s,.;]+){0,2})"
 _BETWEEN = re.compile(rf"(?: [a-z]+)?(?:{_JOINT}{_ITEM}){{0,4}}{_JOINT}(?:the |a |in |by |on )?")
-"""What stands between two parts of a list, up to four other parts included."""
+"""The text between two items of a list, including up to four other items."""
 STATEMENT: Mapping[Language, int] = {"en": 6, "zh": 10}
-"""A text of this many words (characters) states something, so it is true if the document has it."""
+"""Words (characters) from which a text is a statement of its own, and true if it stands in the document."""
 _LATIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 _JOINS = _LATIN | frozenset("\u0130\u0131\u017f\u212a")
-"""What makes a longer word of a Latin one; the last four are written small or large as i, s or k."""
+"""Characters that extend a Latin word; the last four become i, s or k when their case changes."""
 _ENDS_LATIN = re.compile(r"[A-Za-z0-9]$")
 _LONG = 200
 _MARKS = re.compile(r"[\W_]+")
 _REACH = 400
-"""Characters in which a list goes on from one part to another."""
+"""Most characters between the two items of a list."""
 
 _WHAT = {
     "number": "the number",
@@ -75,7 +75,7 @@ _WHAT = {
 
 
 def make_edit(kind: str, answer: str, document: str, swaps: list[Swap], what: str = "") -> Edit | None:
-    """Apply ``swaps`` (start, end, text) to an English answer, and refuse an unclean wrong answer."""
+    """Apply ``swaps`` (start, end, text) to an English answer; ``None`` if the result is not clean."""
     new = answer
     for start, end, text in sorted(swaps, reverse=True):
         before = new[:start]
@@ -108,8 +108,7 @@ def first_clean(kind: str, answer: str, document: str, rng: Random, options: Ite
 
 
 def ranked(kind: str, options: Iterable[Option], rng: Random) -> Iterator[tuple[Fact, str, str]]:
-    """Facts, the texts that may stand for them and what each is called: better-ranked first, random within a
-    rank."""
+    """Facts, their possible replacements and what to call each: by rank, in random order within a rank."""
     drawn = sorted(options, key=lambda item: (item[1].start, item[2]))
     rng.shuffle(drawn)
     for _, fact, text in sorted(drawn, key=lambda item: item[0]):
@@ -117,8 +116,8 @@ def ranked(kind: str, options: Iterable[Option], rng: Random) -> Iterator[tuple[
 
 
 def occurs(text: str, document: str) -> bool:
-    """Does ``text`` stand in ``document`` as whole words and numbers (ignoring letter case)?"""
-    # Asked millions of times a build, hence no pattern: one costs more to compile than to search.
+    """Does ``text`` occur in ``document`` as whole words and numbers (ignoring case)?"""
+    # Called millions of times per build, hence no pattern: compiling one costs more than the search.
     held, sought = lowered(document), lowered(text)
     at = held.find(sought) if sought else -1
     if at < 0:
@@ -136,12 +135,12 @@ def occurs(text: str, document: str) -> bool:
 
 
 def _is_point(marks: str) -> bool:
-    """Is it a digit and the mark between it and more digits?"""
+    """Are these a digit and the mark that joins it to more digits (the mark second)?"""
     return len(marks) == 2 and marks[1] in ".," and marks[0].isdecimal()
 
 
 def lowered(text: str) -> str:
-    """A text in small letters, of the same length; that of a long one is kept for when it is asked again."""
+    """A text in lower case, of the same length. Long texts are cached."""
     if len(text) > _LONG:
         return _lowered(text)
     return text.lower() if text.isascii() else _small(text)
@@ -149,7 +148,7 @@ def lowered(text: str) -> str:
 
 def _small(text: str) -> str:
     small = text.lower()
-    if len(small) != len(text):  # a letter whose small form is two stays as it is
+    if len(small) != len(text):  # a letter whose lower case is two characters stays as it is
         small = "".join(one if len(one.lower()) > 1 else one.lower() for one in text)
     return small
 
@@ -158,9 +157,9 @@ _lowered = lru_cache(maxsize=64)(_small)
 
 
 def bare(text: str) -> str:
-    """The letters and digits of a text, so that texts that differ only in marks are the same.
+    """The letters and digits of a text, so that texts that differ only in punctuation are equal.
 
-    Those of sentences are kept, since each is compared with many.
+    Short texts are cached, since each sentence is compared with many.
     """
     return _bare(text) if len(text) < _LONG else _MARKS.sub("", text).casefold()
 
@@ -172,7 +171,7 @@ def _bare(text: str) -> str:
 
 @lru_cache(maxsize=16)
 def bare_document(document: str) -> str:
-    """Kept, since every edit of a sample asks for it again."""
+    """:func:`bare`, cached, since every edit of a sample asks for it again."""
     return bare(document)
 
 
@@ -187,7 +186,7 @@ def at_start(before: str) -> bool:
 
 
 def length_ok(old: str, new: str) -> bool:
-    """Is a changed answer of about the length that it had?"""
+    """Is a changed answer about as long as before?"""
     return abs(len(new) - len(old)) <= max(12, 0.2 * len(old))
 
 
@@ -198,7 +197,7 @@ def _vowel(text: str) -> bool:
 
 
 def listed_together(first: str, second: str, document: str) -> bool:
-    """Are the two joined by "and", "or" or commas somewhere, so that what holds of one may hold of both?"""
+    """Are the two joined by "and", "or" or commas somewhere? Then what is true of one may be true of both."""
     return any(
         _BETWEEN.fullmatch(document, start, end)
         for one, two in ((first, second), (second, first))
@@ -208,12 +207,12 @@ def listed_together(first: str, second: str, document: str) -> bool:
 
 
 def _ends(text: str, document: str) -> Iterator[int]:
-    """Where ``text`` ends in a document, each time it occurs."""
+    """The end of every occurrence of ``text`` in a document."""
     return (start + len(text) for start in _starts(text, document, 0, len(document)))
 
 
 def _starts(text: str, document: str, start: int, reach: int = _REACH) -> Iterator[int]:
-    """Where ``text`` starts in the span of a document that begins at ``start``."""
+    """The start of every occurrence of ``text`` within ``reach`` characters of a document from ``start``."""
     place = document.find(text, start, start + reach)
     while place >= 0:
         yield place
@@ -226,7 +225,7 @@ def digits_of(text: str) -> str:
 
 
 def fits(old: str, new: str, answer: str, question: str, document: str) -> bool:
-    """May ``new`` stand for ``old``: is it another fact, not named yet, that does not hold along with it?"""
+    """May ``new`` replace ``old``: is it another fact, not named yet, and never listed together with it?"""
     if bare(old) == bare(new) or occurs(new, answer) or occurs(new, question):
         return False
     return not listed_together(old, new, document)

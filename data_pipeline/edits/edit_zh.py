@@ -1,4 +1,4 @@
-"""What all Chinese edits share: how a change is made and named, and whether the document supports it too."""
+"""Shared code of Chinese edits: making and describing a change, and whether the document supports it too."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -33,13 +33,13 @@ _CLAUSE = re.compile(r"[^，。；！？：,;!?:\n]+")
 _END = re.compile(r"[，。；！？：,;!?:\n]")
 _EMPTY = frozenset(words("empty_words_zh"))
 MOST_SHARED = 0.7
-"""A clause that holds this share of what the clause of the true answer holds tells the same."""
+"""A clause says the same if it holds this share of the words that the true answer's clause holds."""
 
 
 def chinese_edit(kind: str, answer: str, document: str, swaps: list[Swap], what: str = "") -> Edit | None:
-    """Apply ``swaps`` (start, end, text in simplified characters), and refuse an unclean wrong answer.
+    """Apply ``swaps`` (start, end, text in simplified characters); ``None`` if the result is not clean.
 
-    It must say something else, keep its length, be no statement of the document, and say nothing twice.
+    It must say something else, keep its length, not stand in the document, and repeat nothing.
     """
     model = document if CJK.search(document) else answer
     new = answer
@@ -65,7 +65,7 @@ def names(text: str, question: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def terms(text: str) -> frozenset[str]:
-    """The words of a text that carry content: no particles, no pronouns, no words that only ask."""
+    """The content words of a text: no particles, pronouns or question words."""
     return frozenset(
         word.text
         for word in segment(text)
@@ -77,7 +77,7 @@ def terms(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=64)
 def clauses(document: str) -> tuple[str, ...]:
-    """The clauses of a text, as it writes them."""
+    """The clauses of a text, unchanged."""
     return tuple(match[0] for match in _CLAUSE.finditer(document))
 
 
@@ -87,10 +87,10 @@ def _holding(text: str, document: str) -> Iterator[tuple[int, str]]:
 
 
 def also_holds(old: str, new: str, told: str, document: str) -> bool:
-    """May what is told of ``old`` hold of ``new`` too? ``told`` is a question, or the rest of a statement.
+    """May what is said of ``old`` be true of ``new`` too? ``told`` is a question, or the rest of a statement.
 
-    Clauses that hold the new text and not the old one are compared with those that hold the old one, by the
-    words of ``told`` in them and in the clause before.
+    Compares clauses with only the new text against clauses with the old one, by how many words of ``told``
+    they and the clause before them hold.
     """
     wanted = terms(told) - terms(old) - terms(new)
     if not wanted:
@@ -120,7 +120,7 @@ _ALIAS_REACH = 24
 
 
 def same_thing(one: str, two: str, document: str) -> bool:
-    """Does the document give the two as names of one thing ("又称", or one in brackets behind the other)?"""
+    """Does the document use both as names of one thing ("又称", or one in brackets after the other)?"""
     text = plain(document)
     for a, b in ((plain(one), plain(two)), (plain(two), plain(one))):
         for at in starts_of(a, text):
@@ -131,7 +131,7 @@ def same_thing(one: str, two: str, document: str) -> bool:
 
 
 def joined(one: str, two: str, document: str) -> bool:
-    """Are the two joined by "and" or a list somewhere, so that what holds of one may hold of both?"""
+    """Are the two joined by "and" or a list somewhere? Then what is true of one may be true of both."""
     text = plain(document)
     if listed_together(one, two, document):
         return True
@@ -144,7 +144,7 @@ def joined(one: str, two: str, document: str) -> bool:
 
 
 def told_of(fact: Fact, answer: str, question: str) -> str:
-    """What is said of a fact: the question if the answer is not much more than the fact, else its clause."""
+    """What is said of a fact: the question if the answer is little more than the fact, else its clause."""
     if question and len(answer) <= len(fact.text) + 8:
         return question
     start = max((match.end() for match in _END.finditer(answer, 0, fact.start)), default=0)

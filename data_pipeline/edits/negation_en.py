@@ -1,4 +1,4 @@
-"""Where the polarity of an English statement can be turned."""
+"""Where the polarity of an English statement can be flipped."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -10,7 +10,7 @@ from data_pipeline.text.clauses_en import inflect
 from data_pipeline.text.words import words
 
 _AUX = r"(?:is|are|was|were|has|have|had|can|could|will|would|should|does|do|did)"
-# Words that mean something else, or sound odd, once the polarity of their clause is turned.
+# Words that mean something else, or sound odd, once the polarity of their clause is flipped.
 _POLAR = re.compile(
     r"\b(?:any\w*|either|yet|at all|ever|neither|nor|only|no|never|nothing|nobody|none|without|hardly|few"
     r"|both)\b|n[’']t\b|\bnot\b"
@@ -41,10 +41,10 @@ _MODAL = frozenset(("can", "could", "should", "will", "would"))
 
 
 def english_negations(answer: str, question: str) -> Iterator[Turn]:
-    """Places where the polarity can be turned: first negations that can go, then where one can come in.
+    """Places where the polarity can be flipped: first negations to remove, then places to insert one.
 
-    One comes in only where people write it: in the answer to a yes/no question, where it speaks of what was
-    asked; without a question, after a modal verb.
+    Negations are inserted only where people write them: in an answer to a yes/no question, in a sentence that
+    speaks of what was asked; without a question, after "will" or "would".
     """
     yield from _without_not(answer)
     asked = ASKS_YES_OR_NO.search(question) is not None
@@ -63,7 +63,7 @@ _GOES_ON_ABOUT_IT = re.compile(
     r"|\band (?:should|can|could|may|would|will|is|are|was|were)\b"
     r"|\b(?:regardless|even|may|might|approach would)\b"
 )
-"""Marks of a sentence whose other half would speak against a denial, or that depends on the one before."""
+"""Marks of a sentence whose other half would contradict a denial, or that depends on the one before."""
 
 
 def _sentence(answer: str, start: int) -> str:
@@ -73,7 +73,7 @@ def _sentence(answer: str, start: int) -> str:
 
 
 def _speaks_of(answer: str, start: int, question: str) -> bool:
-    """Does the sentence around a place share a telling word with the question?"""
+    """Does the sentence around a place share a long word with the question?"""
     told = {word[:6] for word in re.findall(r"[a-z]{5,}", _sentence(answer, start).lower())}
     return any(word[:6] in told for word in re.findall(r"[a-z]{5,}", question.lower()))
 
@@ -112,12 +112,12 @@ _REPORTED = re.compile(
 
 
 def _own_clauses(answer: str) -> str:
-    """The text with "show that" made to "show:", as long as before: what follows is denied by itself."""
+    """The text with "show that" turned into "show:", length kept: what follows is denied on its own."""
     return _REPORTED.sub(lambda match: f"{match[1]}:     ", answer)
 
 
 def _not_after_auxiliary(answer: str) -> Iterator[Turn]:
-    """ "was not associated" for "was associated": only before words that people do deny."""
+    """ "was not associated" for "was associated": only before words that people deny in practice."""
     answer = _own_clauses(answer)
     for m in _STATED.finditer(answer):
         if m["aux"] in _MODAL:
@@ -136,7 +136,7 @@ def _not_after_auxiliary(answer: str) -> Iterator[Turn]:
 
 
 def _not_before_verb(answer: str) -> Iterator[Turn]:
-    """ "did not affect" for "affected": for verbs of findings, the first of a clause with a subject."""
+    """ "did not affect" for "affected": for verbs of findings that are the first verb after a subject."""
     answer = _own_clauses(answer)
     for m in re.finditer(r"\b[a-z]+\b", answer):
         base, aux = _finding_verbs().get(m.group(), ("", ""))
@@ -161,7 +161,7 @@ _DENIED = frozenset(words("denied_en"))
 
 @cache
 def _finding_verbs() -> Mapping[str, tuple[str, str]]:
-    """Past and third person of verbs of findings: their plain form, and what denies it."""
+    """Past and third-person forms of verbs of findings, with base form and denying auxiliary."""
     bases = words("denied_verbs_en")
     return {
         inflect(base, form): (base, aux)

@@ -1,11 +1,11 @@
-"""The rule perturber: from a faithful answer, one that the document does not support.
+"""The rule perturber: turns a faithful answer into one that the document does not support.
 
 For example "It opened in 1931" becomes "It opened in 1945", of type ``date``.
 
-It needs no model and costs nothing, and the same seed gives the same answer on every machine. A coin says
-whether the change should bring in nothing new to the document (a judge can only see it by reading closely)
-or something foreign; which edit it is, is drawn with weights. Edits that leave a trace in the answer alone
-("not") weigh little.
+It needs no model and costs nothing, and the same seed gives the same answer on every machine. A coin toss
+decides whether the inserted text should come from the document (so a judge must read closely to see the
+error) or from outside it; the edit is then drawn by weight. Edits that the answer alone gives away ("not")
+weigh little.
 """
 
 import hashlib
@@ -23,13 +23,13 @@ from judge.types import Sample, Task
 _TRIES = 3
 _SMALL = ("two", "three")
 _LEFT_OUT = 0.6
-"""Share of English samples whose edits towards a rarer word ("less" for "more") are left out: texts say the
-commoner one so much more often that the rarer one would give the hallucinated answer away."""
+"""Share of English samples that get no edit towards a rarer word ("less" for "more"). Texts use the commoner
+word so much more often that the rarer one would give the hallucinated answer away."""
 
 
 def _weight(edit: Edit) -> float:
-    """How much an edit is wanted. What gold answers seldom say (a negation, "less") weighs little, since
-    it gives the edit away."""
+    """The draw weight of an edit. Words that gold answers seldom use (a negation, "less") weigh little, since
+    they give the edit away."""
     if edit.edit_type == "negation":
         return 1.6 if removes_negation(edit) else 0.25
     if edit.edit_type == "comparative":
@@ -38,33 +38,33 @@ def _weight(edit: Edit) -> float:
 
 
 def _to_rarer(edit: Edit) -> bool:
-    """Does an edit put a rarer word in: the other direction, or a number larger than the small ones?"""
+    """Does an edit insert a rarer word: the rarer direction, or another number for "two" or "three"?"""
     if edit.edit_type == "number":
         return edit.replaced.lower() in _SMALL and edit.inserted.lower() not in _SMALL
     return edit.edit_type == "comparative" and is_rarer(edit.replaced, edit.inserted)
 
 
 def _is_asked(edit: Edit, question: str) -> bool:
-    """Does the question name what an edit changes? Question and answer would tell, without the document."""
+    """Does the question name what an edit changes? Then the edit shows without the document."""
     if edit.edit_type not in ("number", "date", "entity"):
         return False
     return any(occurs(part, question) for part in (edit.replaced, *re.findall(r"\d{2,}", edit.replaced)))
 
 
 class RulePerturber:
-    """Make perturbed answers by rules.
+    """Makes perturbed answers by rule.
 
     Args:
-        seed: the draw depends on this, the sample's id and its answer, and on nothing else.
-        edit_types: the edits that may be used, of ``EDIT_TYPES``. Answers that put data into words are
-            never negated: nobody writes what a table does not say.
-        from_document: of the samples that have both sorts of edit, the share that get one which brings in
-            nothing new to the document. The others get the sort that they have, so that the share of all
-            edits also depends on the source: where documents hold few facts of a kind twice over (triples,
-            short spans), or are in another language (translations), most edits bring in something new.
+        seed: the draw depends only on this, the sample's id and its answer.
+        edit_types: the edits to use, from ``EDIT_TYPES``. Answers that describe data are never negated:
+            nobody writes what a table does not say.
+        from_document: where both sorts of edit are possible, the share of samples whose inserted text comes
+            from the document. Other samples get the only sort they have, so the overall share also depends on
+            the source: if documents rarely hold two facts of a kind (triples, short spans) or are in another
+            language (translations), most edits insert something new.
 
     Raises:
-        InputError: an edit type is not known, or ``from_document`` is not a share.
+        InputError: if ``edit_types`` is empty or names an unknown one, or ``from_document`` is not a share.
     """
 
     def __init__(self, seed: int = 0, edit_types: Sequence[str] = EDIT_TYPES, from_document: float = 0.6):
@@ -80,11 +80,11 @@ class RulePerturber:
         self.edit_types = tuple(edit_types)
 
     def perturb(self, sample: Sample) -> Edit | None:
-        """An edit of ``sample.answer``; ``None`` where there is none."""
+        """The best edit of ``sample.answer``, or ``None`` if no rule applies."""
         return next(iter(self.candidates(sample)), None)
 
     def candidates(self, sample: Sample) -> list[Edit]:
-        """All edits that were found, with different answers, the one that is wanted most first."""
+        """All edits found, each with a different answer, best first."""
         rng = self._random(sample, "edits")
         edits: dict[str, Edit] = {}
         for function in self._functions(sample.task):
@@ -107,13 +107,13 @@ class RulePerturber:
         ]
 
     def _random(self, sample: Sample, purpose: str) -> Random:
-        """A source of chance that the seed, the sample and the purpose decide, on every machine alike."""
+        """A random generator seeded by seed, sample and purpose; the same on every machine."""
         key = f"{self.seed}\x1f{sample.id}\x1f{sample.answer}\x1f{purpose}"
         return Random(hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest())
 
 
 def _shuffled(edits: list[Edit], rng: Random) -> list[Edit]:
-    """A weighted shuffle; the weight of a type is shared by its edits (Efraimidis and Spirakis, 2006)."""
+    """A weighted shuffle; edits of one type share its weight (Efraimidis and Spirakis, 2006)."""
     share = {name: sum(edit.edit_type == name for edit in edits) for name in {e.edit_type for e in edits}}
     keys = [(rng.random() ** (share[edit.edit_type] / _weight(edit)), edit) for edit in edits]
     return [edit for _, edit in sorted(keys, key=lambda item: -item[0])]

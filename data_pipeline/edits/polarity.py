@@ -1,4 +1,4 @@
-"""The edit type ``negation``: a statement is denied ("was not sold"), or a denied one affirmed."""
+"""The edit type ``negation``: denies a statement ("was not sold"), or affirms a denied one."""
 
 import re
 from random import Random
@@ -18,9 +18,9 @@ _CONCEDES = re.compile(
     r"\b(?:not|no|cannot|never|lack\w*|may|might|such"
     r"|[Aa]lthough|[Hh]owever|[Ww]e conclude|[Tt]his|[Tt]hese)\b"
 )
-"""What another sentence of an answer has that depends on a finding, or speaks against its contrary."""
+"""Words of sentences that depend on a finding elsewhere in the answer, or contradict its opposite."""
 SAME = 0.2
-"""Share of content words up to which another sentence of an answer speaks of something else."""
+"""Share of common content words up to which another sentence of an answer is about something else."""
 YES_OR_NO = re.compile(r"(Yes|No)(?=[,.;]| [-–—] |$)|(是的|对的|不是的|不|没有|是|会的|不会)(?=[，。；]|$)")
 """A plain answer to a yes/no question, at the start of a longer one."""
 _DENIES = re.compile(r"\b(?:not|never|no|without|cannot)\b|n[’']t\b", re.I)
@@ -31,13 +31,13 @@ OTHER_ANSWER = {
 
 
 def negation(answer: str, document: str, question: str, rng: Random) -> Edit | None:
-    """Turn one statement, by a negation put in or taken out; an opening "Yes" or "No" turns with it.
+    """Flip one statement by inserting or removing a negation; an opening "Yes" or "No" changes with it.
 
-    A negation is taken out only of findings, which other edits deny as often, and where one could be put in
-    again by the same rules: of what edits only ever affirm, the affirmation would give the label away.
+    A negation is removed only from findings, which other edits deny as often, or where the same rules could
+    insert it again: if edits only ever affirmed a kind of statement, affirming it would give the label away.
     """
     if _DENIES.search(question):
-        return None  # what is asked would speak against the edit
+        return None  # the question would contradict the edit
     head = YES_OR_NO.match(answer)
     found = english_negations(answer, question)
     spots = [spot for spot in found if not head or spot.start >= head.end()]
@@ -62,17 +62,17 @@ def negation(answer: str, document: str, question: str, rng: Random) -> Edit | N
 
 
 def says_it_once(answer: str, start: int) -> bool:
-    """Does no other sentence of an answer speak of much the same as the one at ``start``?"""
+    """Is no other sentence of the answer about much the same as the one at ``start``?"""
     own = sentence_at(answer, start)
     said = keys(answer[own.start : own.end])
     others = [answer[span.start : span.end] for span in sentence_spans(answer) if span != own]
     if others and (YES_OR_NO.match(answer) or any(_CONCEDES.search(other) for other in others)):
-        return False  # what comes behind speaks of the opening too
+        return False  # what follows speaks of the opening too
     return all(len(said & keys(other)) <= SAME * min(len(said), len(keys(other))) for other in others)
 
 
 def _goes_both_ways(spot: Turn, answer: str, question: str) -> bool:
-    """Is it a finding, or would the rules put a negation in again where this one is taken out?"""
+    """Is it a finding, or would the rules insert a negation again where this one is removed?"""
     own = sentence_at(answer, spot.start)
     if _FINDING.search(answer[own.start : own.end]):
         return True
@@ -85,6 +85,6 @@ def _goes_both_ways(spot: Turn, answer: str, question: str) -> bool:
 
 
 def removes_negation(edit: Edit) -> bool:
-    """Does a negation edit take a negation out (rather than put one in)?"""
+    """Does a negation edit remove a negation (rather than insert one)?"""
     pattern = re.compile(r"\bnot\b|n[’']t\b|\bnever\b|\bno\b|\bno longer\b|\bnobody\b|\bcannot\b", re.I)
     return bool(pattern.search(edit.replaced)) and not pattern.search(edit.inserted)

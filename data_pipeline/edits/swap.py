@@ -1,4 +1,4 @@
-"""What edits of numbers and dates share: a fact of the answer becomes another one of its form."""
+"""Shared code of number and date edits: a fact of the answer becomes another one of its form."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from data_pipeline.text.fact import Fact
 
 
 def asked(fact: Fact, question: str) -> float:
-    """What the rank of a fact grows by if the question names it: such facts are exchanged last."""
+    """The rank penalty of a fact that the question names: such facts are swapped last."""
     return 1.5 if occurs(fact.text, question) else 0.0
 
 
@@ -20,9 +20,9 @@ class FactSwap:
     Args:
         kind: the edit type.
         facts: the facts that may change, from answer, document and question.
-        held: what of the document may stand for one of them.
-        near: what is near to it and not in the document.
-        first: the first of such options that makes a clean edit.
+        held: facts of the document that may replace one of them.
+        near: values near to it that are not in the document.
+        first: turns options into the first clean edit.
     """
 
     kind: str
@@ -32,7 +32,7 @@ class FactSwap:
     first: Callable[[str, str, str, Random, Iterable[Option]], Edit | None]
 
     def edit(self, answer: str, document: str, question: str, rng: Random) -> Edit | None:
-        """Another fact of the document; else a near one."""
+        """Swap in another fact of the document, or else a near value."""
         options: list[Option] = []
         for fact in self.facts(answer, document, question):
             options += self.held(fact, answer, document, question)
@@ -40,7 +40,7 @@ class FactSwap:
         return self.first(self.kind, answer, document, rng, options)
 
     def foreign(self, answer: str, document: str, question: str, rng: Random) -> Edit | None:
-        """A near one, which the document does not hold."""
+        """Swap in a near value that is not in the document."""
         options: list[Option] = []
         for fact in self.facts(answer, document, question):
             options += self.near(fact, answer, document, question, rng)

@@ -13,11 +13,11 @@ from data_pipeline.text.fact import Fact
 from data_pipeline.text.facts import answer_facts, document_facts, is_translation
 
 FURTHEST = 15
-"""Years from a true year to a wrong one at most: others tell themselves without their document."""
+"""Most years between the true and the wrong year: larger errors show without the document."""
 FURTHEST_IN_DOCUMENT = 30
-"""The same for a year that the document holds."""
+"""The same for a wrong year taken from the document."""
 LATEST = 2026
-"""No year becomes a later one, unless it is later itself."""
+"""No wrong year is later than this, unless the true one is."""
 _YEAR = re.compile(r"(?<!\d)(?:1\d|20)\d\d(?!\d)")
 _CLOCK = re.compile(r"(?<![\d:])\d{1,2}:\d\d(?![\d:])")
 _AHEAD = re.compile(
@@ -67,18 +67,18 @@ def _foreign(fact: Fact, answer: str, document: str, question: str, rng: Random)
 
 
 def _plausible(fact: Fact, text: str, told: str, furthest: int) -> bool:
-    """Is another date near enough, and on the same side of every other one that is told?"""
+    """Is another date near enough, and on the same side of every other date mentioned?"""
     if fact.form == "clock":
         others = {_minutes(clock) for clock in _CLOCK.findall(told)}
         return _same_side(_minutes(fact.text), _minutes(text), others)
     if fact.form in ("day-month", "month-day", "month") and len(_MONTHS.findall(told)) > 1:
-        return False  # "from 3 May to 8 June": the order of two days tells
+        return False  # "from 3 May to 8 June": the order of the days would give the edit away
     if _LATER.search(told):
         return False  # "six years later, in 1909"
     if fact.form not in ("year", "decade") or len(digits_of(fact.text)) < 4:
         return True
     old, new = int(digits_of(fact.text)), int(digits_of(text))
-    furthest = max(furthest, (LATEST - old) // 10)  # of a distant past, less is known by heart
+    furthest = max(furthest, (LATEST - old) // 10)  # the distant past is less well known
     if abs(old - new) > furthest + 15 * (fact.form == "decade") or new > max(LATEST, old):
         return False
     if _AHEAD.search(told) and new < old:
@@ -87,9 +87,9 @@ def _plausible(fact: Fact, text: str, told: str, furthest: int) -> bool:
 
 
 def _contradicts(fact: Fact, text: str, answer: str, document: str) -> bool:
-    """Is a statement with the other date wrong? "After 1983" still holds of what came after 1990.
+    """Is a statement with the other date wrong? "After 1983" is still true of what came after 1990.
 
-    Only years are compared, and only those that the document holds.
+    After such words, only years that stand in the document can be judged; other dates count as not wrong.
     """
     before = answer[: fact.start]
     after, by = _AFTER.search(before), _BEFORE.search(before)
@@ -111,7 +111,7 @@ def _minutes(clock: str) -> int:
 
 
 def _near_date(fact: Fact, rng: Random) -> Iterator[str]:
-    """Dates of the same sub-kind, near to ``fact``."""
+    """Dates of the same form, near to ``fact``."""
     text, form = fact.text, fact.form
     if form.startswith("weekday"):
         name = next(name for name in WEEKDAYS if name in text)
@@ -154,7 +154,7 @@ def _other_digits(text: str, form: str, rng: Random) -> Iterator[str]:
 
 
 def _day(day: int, old: str) -> str:
-    """A day in the form of another one: "3", "03" or "3rd"."""
+    """A day written like another one: "3", "03" or "3rd"."""
     if old.isdigit():
         return str(day).rjust(2, "0") if old.startswith("0") else str(day)
     return ordinal(day)

@@ -16,7 +16,7 @@ from data_pipeline.text.segment_zh import plain, sentence_of
 
 _STEPS = (-12, -9, -7, -6, -5, -4, -3, -2, 2, 3, 4, 5, 6, 7, 9, 12)
 _AHEAD = re.compile(r"预计|将于|将在|计划|未来|有望|直至|直到")
-# Days that texts name about as often, so that the wrong one is not a rarer than the true one.
+# Weekdays that texts name about as often, so that the wrong one is no rarer than the true one.
 _OTHER_DAYS = {
     "一": "二三",
     "二": "三一",
@@ -31,7 +31,7 @@ _DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
 def _swappable(answer: str, document: str, question: str) -> list[Fact]:
-    """The dates of an answer that the question does not name: to change those would tell itself."""
+    """The dates of an answer that the question does not name: changing those would show."""
     facts = facts_of_answer("date", answer, document, question)
     return [fact for fact in facts if not names(fact.text.removesuffix("号").removesuffix("日"), question)]
 
@@ -56,7 +56,7 @@ def _from_document(fact: Fact, answer: str, document: str, question: str) -> Ite
 
 
 def _written(fact: Fact, other: Fact) -> str:
-    """The other date in the writing of the fact: 8月31号 and 8月31日 are one day."""
+    """The other date, written like the fact: 8月31号 and 8月31日 are one day."""
     numbers = iter(re.findall(r"\d+", plain(other.text)))
     spots = re.findall(r"\d+", plain(fact.text))
     if not spots or len(spots) != len(re.findall(r"\d+", plain(other.text))):
@@ -77,13 +77,13 @@ def _foreign(fact: Fact, answer: str, document: str, question: str, rng: Random)
 
 
 def _near(fact: Fact, rng: Random) -> Iterator[str]:
-    """Dates of the same form, near to ``fact``; days lie within their month."""
+    """Dates of the same form, near to ``fact``; days stay within their month."""
     text, form = fact.text, fact.form
     if form == "weekday":
         yield from (text[:-1] + day for day in rng.sample(_OTHER_DAYS[text[-1]], len(_OTHER_DAYS[text[-1]])))
         return
     spots = list(re.finditer(r"\d+", text))
-    for _ in range(8 if spots else 0):  # a year or a century in Chinese numerals has no near one
+    for _ in range(8 if spots else 0):  # years and centuries in Chinese numerals are left alone
         spot = _spot(form, spots, rng)
         value = int(spot.group())
         new = _near_value(form, value, spot is spots[0], [int(match.group()) for match in spots], rng)
@@ -93,7 +93,7 @@ def _near(fact: Fact, rng: Random) -> Iterator[str]:
 
 
 def _spot(form: str, spots: list[re.Match[str]], rng: Random) -> re.Match[str]:
-    """Which number of a date moves: the decade, not its century; the hour, mostly; a month or its day."""
+    """Which number of a date changes: the decade, not its century; a month or its day; else the first one."""
     if form == "century-decade":
         return spots[-1]
     if form == "month-day":
@@ -120,7 +120,7 @@ def _near_value(form: str, value: int, first: bool, numbers: list[int], rng: Ran
 
 
 def _key(fact: Fact) -> tuple[str, ...]:
-    """What a date says, whatever its writing."""
+    """A date's value, however it is written."""
     return _said(fact.form, fact.text)
 
 
@@ -131,7 +131,7 @@ def _said(form: str, text: str) -> tuple[str, ...]:
 
 
 def _fits(fact: Fact, text: str, answer: str, question: str) -> bool:
-    """Is it another date, near enough, not said yet, which keeps the dates of the answer in order?"""
+    """Is it another date, near enough, not named yet, that keeps the answer's dates in order?"""
     new = Fact("date", text, 0, 0, fact.form)
     shown = [other for other in chinese_facts("date", answer) if other.form == fact.form]
     if _key(new) == _key(fact) or any(_key(new) == _key(other) for other in shown) or names(text, question):

@@ -1,4 +1,4 @@
-"""The edit type ``entity`` in English: another name of the same kind, always one of the document."""
+"""The edit type ``entity`` in English: another name of the same kind, always from the document."""
 
 import re
 from random import Random
@@ -17,12 +17,12 @@ _GENDERED = re.compile(
 )
 _STOP = frozenset(words("stop_words_en"))
 _SURE = ("person-long", "person-short", "country", "city", "state", "demonym", "virus")
-"""Kinds of English names that may be exchanged as they are; others by their head word."""
+"""Kinds of English names that may be swapped as they are; others need the same head word."""
 _BY_HEAD = ("place", "organisation", "thing")
 
 
 def entity(answer: str, document: str, question: str, rng: Random) -> Edit | None:
-    """Another name of the same kind from the same document, put in for every mention of one in the answer."""
+    """Replace every mention of one name of the answer by another of the same kind from the document."""
     if is_translation(answer, document):
         return None
     names = document_facts("entity", answer, document, "en")
@@ -65,7 +65,7 @@ def entity(answer: str, document: str, question: str, rng: Random) -> Edit | Non
 
 
 def _stands_alone(fact: Fact, answer: str) -> bool:
-    """Is a place told without the place that it lies in or that lies in it, and not the name of a thing?"""
+    """Is a place named without a larger or smaller place next to it, and not as part of another name?"""
     if fact.form not in ("country", "city", "state", "place"):
         return True
     before, after = answer[max(0, fact.start - 30) : fact.start], answer[fact.end : fact.end + 30]
@@ -77,17 +77,17 @@ def _stands_alone(fact: Fact, answer: str) -> bool:
 
 
 def _sure(fact: Fact) -> bool:
-    """Is it sure what sort of thing an English name names?"""
+    """Is it certain what sort of thing an English name stands for?"""
     return fact.form in _SURE or (fact.form in _BY_HEAD and fact.unit != "")
 
 
 def _alike(one: Fact, two: Fact) -> bool:
-    """Can two English names of a kind stand in the same place?"""
+    """Can two English names of a kind replace each other?"""
     return one.unit == two.unit or one.form.startswith("person")
 
 
 def _mentions(name: str, text: str) -> list[int]:
-    """Where the name stands in the text, and is not part of a longer name."""
+    """Where the name occurs in the text without being part of a longer name."""
     if name not in text:  # a pattern costs far more
         return []
     pattern = rf"(?<![\w-])(?<![A-Za-z]\. ){re.escape(name)}(?!\w|-\w| [A-Z]|\.\w|[’'](?!s))"
@@ -96,13 +96,13 @@ def _mentions(name: str, text: str) -> list[int]:
 
 
 def _goes_before(before: str) -> bool:
-    """Does a name go on after these words: is their last one a capital that is not an ordinary first word?"""
+    """Do these words begin a name: is the last one capitalised and not an ordinary first word or a title?"""
     last = re.search(r"([A-ZÀ-Þ][\w’'-]*\.?) (?:(?:of|de|van|von|and) )?$", before)
     return last is not None and not (last[1].lower().rstrip(".") in _STOP or is_title(last[1]))
 
 
 def _known(name: str, text: str, head: str = "") -> bool:
-    """Does the text name this already, be it by a part of the name other than its head word?"""
+    """Does the text name this already, even if only by a part of the name other than its head word?"""
     return any(occurs(part, text) for part in _parts(name) - {head})
 
 
@@ -119,7 +119,7 @@ def _parts(name: str) -> set[str]:
 
 
 def _gender_unlike(one: Fact, two: Fact) -> bool:
-    """May two persons differ in gender? Told names tell it more often than not."""
+    """May two persons differ in gender? True unless both are known to have the same."""
     return one.form.startswith("person") and (one.unit != two.unit or one.unit == "sure")
 
 

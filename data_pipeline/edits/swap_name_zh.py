@@ -1,4 +1,4 @@
-"""The edit type ``entity`` in Chinese: another name of the same kind, always one of the document."""
+"""The edit type ``entity`` in Chinese: another name of the same kind, always from the document."""
 
 import re
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ _PEOPLE = ("person", "foreign", "anonymous")
 
 
 def chinese_entity(answer: str, document: str, question: str, rng: Random) -> Edit | None:
-    """Another name of the same form for every mention of one."""
+    """Replace every mention of one name by another name of the same form."""
     if is_translated(document):
         return None
     options = sorted(_names(answer, document, question), key=lambda option: option[:2])
@@ -46,7 +46,7 @@ def _names(answer: str, document: str, question: str) -> Iterator[tuple[str, str
 
 
 def _asked_for(answer: str, document: str, question: str) -> dict[str, str]:
-    """The answer as the name of a person, if the question asks for one: by its surname or its sound."""
+    """The answer as a person's name if the question asks for a person: known by its surname or its sound."""
     name = answer.strip(" 。")
     if not _WHO.search(plain(question)) or name not in document or not 2 <= len(name) <= 14:
         return {}
@@ -55,7 +55,7 @@ def _asked_for(answer: str, document: str, question: str) -> dict[str, str]:
 
 
 def may_stand(old: str, new: str, form: str, answer: str, question: str, document: str) -> bool:
-    """Is the new name another thing than the old one, not in answer or question, and not listed with it?"""
+    """Is the new name for something else, not in answer or question, and not listed with the old one?"""
     one, two = plain(old), plain(new)
     if one in two or two in one or one[:2] == two[:2] or two in plain(answer) + plain(question):
         return False
@@ -79,9 +79,9 @@ def _told_names(text: str) -> tuple[str, ...]:
 
 
 def _share_core(one: str, two: str) -> bool:
-    """May two organisations be one: do they share more than places and common words?
+    """May two organisations be the same: do they share more than places and common words?
 
-    天悦明德公司 is 北京天悦明德教育科技有限公司 for short.
+    天悦明德公司 is short for 北京天悦明德教育科技有限公司.
     """
     core = "".join(
         word.text if word.tag in ("nr", "nrt", "nz", "x", "g", "ng", "eng", "a", "i") else " "
@@ -96,13 +96,13 @@ def _differing(one: str, two: str) -> int:
 
 
 def mentions(name: str, text: str, form: str) -> list[int]:
-    """Where a name stands in a text as whole words; empty where one may be a part of a longer name."""
+    """Where a name occurs in a text as whole words; empty if any mention may be part of a longer name."""
     wanted, simple = plain(name), plain(text)
     found = list(starts_of(wanted, simple))
     if form.startswith("title") or len(simple.strip(" 。")) == len(wanted):
         return found
     if form in _PEOPLE and len(simple) <= len(wanted) + 3:
-        return []  # an answer that is all but this name is a longer name
+        return []  # an answer that is little more than this name is a longer name
     spans = [(start, start + len(wanted)) for start in found]
     if form == "foreign" and any(_qualifies(text, end) for _, end in spans):
         return []
@@ -117,13 +117,13 @@ def mentions(name: str, text: str, form: str) -> list[int]:
 
 
 def _qualifies(text: str, end: int) -> bool:
-    """Does a noun follow at once, as in 奥斯卡最佳男主角奖?"""
+    """Does a noun follow directly, as in 奥斯卡最佳男主角奖?"""
     behind = words_in(text, end, end + 8)[:1]
     return bool(behind) and behind[0].start == end and behind[0].tag[0] in "nab"
 
 
 def _in_longer_name(text: str, start: int, end: int) -> bool:
-    """May a span be a part of a name, or the office of somebody who is named behind it?"""
+    """May a span be part of a longer name, or the office of somebody named after it?"""
     simple = plain(text)
     if _PLACE_BEHIND.match(simple, end) or _OFFICE_BEHIND.match(simple, end):
         return True

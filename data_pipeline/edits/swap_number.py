@@ -1,4 +1,4 @@
-"""The edit type ``number``: another number of the document, or one near to the true one."""
+"""The edit type ``number`` in English: another number of the document, or one near to the true one."""
 
 import re
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from data_pipeline.text.numbers import ORDINAL_WORDS, SMALL_WORDS, value_of
 _SPREAD = 1.7
 """A near number is at most this many times larger or smaller."""
 _SAME_UNIT, _NO_UNIT = 4.0, 3.0
-"""How many times larger or smaller another number of the document may be: with the same unit, without one."""
+"""A number of the document is at most this many times larger or smaller: with the same unit, without one."""
 _OLDEST = 105
 _LOOSE = re.compile(
     r"\b(?:about|around|approximately|roughly|nearly|almost|some|circa|an estimated)(?: \S+)? $|[~≈∼] ?$",
@@ -34,7 +34,7 @@ _AT_MOST = re.compile(
 
 
 def _swappable(answer: str, document: str, question: str) -> list[Fact]:
-    """The numbers of an answer; a 1 stays, since its noun is in the singular."""
+    """The numbers of an answer that may change; not a 1, since its noun is singular."""
     facts = answer_facts("number", answer, document, question, "en")
     values = [value_of(fact.text) for fact in facts]
     return [
@@ -48,7 +48,7 @@ def _swappable(answer: str, document: str, question: str) -> list[Fact]:
 
 
 def _adds_up(value: float, values: list[float]) -> bool:
-    """Is a number the sum of others of its text, or a part of such a sum? Alone it would not change."""
+    """Is a number the sum of two others of the text, or part of such a sum? Changing it alone would show."""
     return any(
         one + two == whole and value in (one, two, whole)
         for whole in values
@@ -85,7 +85,7 @@ def _foreign(fact: Fact, answer: str, document: str, question: str, rng: Random)
 
 @lru_cache(maxsize=16)
 def _folded(document: str) -> str:
-    """Kept, since every number that is tried is looked for."""
+    """Cached, since every number tried is looked for in it."""
     return document.casefold()
 
 
@@ -131,21 +131,21 @@ def near_digits(number: str, rng: Random) -> Iterator[str]:
 
 
 def _near_enough(fact: Fact, text: str, most: float) -> bool:
-    """Is the other number of a size that could stand here?"""
+    """Is the other number close enough in size?"""
     one, two = value_of(fact.text), value_of(text)
     return not one or not two or max(one, two) / min(one, two) <= most
 
 
 def say_the_same(old: float, new: float, loose: bool) -> bool:
-    """May one of two numbers stand for the other? ``loose``: behind "about", a quarter is near."""
+    """Are two numbers close enough to mean the same? ``loose``: after "about", a quarter off still is."""
     return abs(new - old) < (0.25 if loose else 0.08) * old
 
 
 def _fits_around(fact: Fact, text: str, answer: str, document: str) -> bool:
-    """Does an English number contradict the old one, and is it possible, with the words around it?
+    """Does an English number contradict the old one, and is it possible, given the words around it?
 
-    "More than 300" still holds of what is more than 380; "about 390" of 400; no share is over 100 %. Of a
-    bound that the document does not state nobody knows which other one holds.
+    "More than 300" is still true of what is more than 380; "about 390" of 400; no share is over 100 %. Bounds
+    that the document does not state are left alone, since another bound may be true as well.
     """
     old, new = value_of(fact.text), value_of(text)
     if not old or not new:
@@ -170,7 +170,7 @@ def _fits_around(fact: Fact, text: str, answer: str, document: str) -> bool:
 
 @lru_cache(maxsize=256)
 def _neighbours(fact: Fact, answer: str) -> tuple[float, ...]:
-    """The other English numbers of a fact's form in its sentence; kept, since many are tried in its place."""
+    """The other English numbers of a fact's form in its sentence. Cached, since many swaps are tried."""
     before, after = answer[: fact.start], answer[fact.end :]
     around = re.split(r"[.!?]\s", before)[-1] + " " + re.split(r"[.!?]\s", after)[0]
     form = fact.form.replace("dec", "int")  # "from 20 % to 20.1 %"

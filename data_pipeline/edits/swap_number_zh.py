@@ -14,22 +14,22 @@ from data_pipeline.text.numbers import numeral_of, value_of
 from data_pipeline.text.segment_zh import plain
 
 _RATIO = 10.0
-"""A number of the document is at most this many times larger or smaller than the one that it replaces."""
+"""A number of the document is at most this many times larger or smaller than the one it replaces."""
 _MAGNITUDES = {"百": 1e2, "千": 1e3, "万": 1e4, "亿": 1e8}
 _LARGEST = {"岁": 99.0, "分": 59.0, "秒": 59.0}
-"""Units of which no near number is larger, unless the true one is."""
+"""The largest near number for these units, unless the true one is larger."""
 _NEAR = 3
-"""A small numeral or an ordinal moves by this many at most."""
+"""A small numeral or an ordinal changes by at most this."""
 
 
 def _swappable(answer: str, document: str, question: str) -> list[Fact]:
-    """The numbers of an answer that the question does not name: to change those would tell itself."""
+    """The numbers of an answer that the question does not name: changing those would show."""
     facts = facts_of_answer("number", answer, document, question)
     return [fact for fact in facts if not names(_whole(fact), question) and not _is_rank(fact, answer)]
 
 
 def _is_rank(fact: Fact, answer: str) -> bool:
-    """Is a number part of a rank or a role (三级高级法官, 第三人)? There is no other one."""
+    """Is a number part of a rank or a role (三级高级法官, 第三人)? No other number fits there."""
     return re.match(r"[级級审審]|人民", answer[fact.end :]) is not None or answer[: fact.start].endswith("第")
 
 
@@ -77,7 +77,7 @@ def _foreign(fact: Fact, answer: str, document: str, question: str, rng: Random)
 
 
 def _near(fact: Fact, rng: Random) -> Iterator[str]:
-    """Numbers of the same writing, near to ``fact``."""
+    """Numbers near to ``fact``, written the same way."""
     text = plain(fact.text)
     if fact.form.endswith("numeral"):
         value = int(value_of(text))
@@ -111,7 +111,7 @@ def _value(fact: Fact) -> float:
 
 
 def _fits(fact: Fact, text: str, answer: str) -> bool:
-    """Is the number not in the answer yet, and does it keep its rank among those of its unit there?
+    """Is the number new to the answer, and in the same order among the answer's numbers of its unit?
 
     So "由25次上升到61次" stays a rise, and a part stays smaller than its whole.
     """
@@ -128,7 +128,7 @@ def _fits(fact: Fact, text: str, answer: str) -> bool:
 
 
 def _about_the_same(fact: Fact, text: str, answer: str) -> bool:
-    """Do two numbers of more than one digit say the same here? "About 385" and "about 386" do."""
+    """Do two numbers mean about the same here, like "about 385" and "about 386"? One digit never does."""
     old, new = _value(fact), _value(Fact("number", text, 0, 0, fact.form, fact.unit))
     loose = re.search(r"(?:[约約近]|大概)$", answer[: fact.start]) is not None
     return len(digits_of(text)) > 1 and say_the_same(old, new, loose)

@@ -16,7 +16,7 @@ from judge.types import Language
 
 
 def _either(english: OwnEdit, chinese: OwnEdit | None = None) -> EditFunction:
-    """One edit function of two; without a Chinese one it makes nothing of Chinese answers."""
+    """Combine two edit functions into one; without a Chinese one, Chinese answers get no edit."""
 
     def edit(answer: str, document: str, question: str, language: Language, rng: Random) -> Edit | None:
         function = chinese if language == "zh" else english
@@ -36,6 +36,6 @@ FOREIGN_EDITS: Mapping[str, EditFunction] = {
     "number": _either(NUMBER.foreign, CHINESE_NUMBER.foreign),
     "date": _either(DATE.foreign, CHINESE_DATE.foreign),
 }
-"""For the types that take from the document where they can: the same edit with what is not in it."""
+"""For types that prefer text from the document: the same edit with text that is not in it."""
 EDIT_TYPES: tuple[str, ...] = tuple(EDITS)
-"""All that there are; a recipe uses them unless it names some."""
+"""All edit types; a recipe uses them unless it names some."""

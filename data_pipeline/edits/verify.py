@@ -1,9 +1,8 @@
-"""Is a proposed answer a clean wrong version of the gold one? Checked by rule, for whoever proposed it.
+"""Is a proposed answer a clean wrong version of the gold one? Checked by rule, whoever proposed it.
 
-Clean means: one or two edits, at least one of which changes a number, a date, a name, a negation or another
-content word; the length, the language and all other words of the gold answer, of a sentence half of them at
-least; no sentence of the document.
-Whether the document supports the new words is not for a rule to say.
+Clean means: one or two edits that change a number, a date, a name, a negation or another content word; about
+the length of the gold answer, in the same language; at least half the words of a sentence kept; and not a
+statement of the document. No rule can say whether the document supports the new words.
 """
 
 import re
@@ -22,12 +21,12 @@ from judge.types import Language, Sample
 MAX_EDITS = 2
 """Bi'an, A.2."""
 LENGTH_RATIOS = (2 / 3, 3 / 2)
-"""The new answer's length over the gold one's, in words (characters in Chinese) ..."""
+"""Limits of the new answer's length over the gold one's, in words (characters in Chinese) ..."""
 LENGTH_SLACK = 2
-"""... unless they differ by no more than this many."""
+"""... unless they differ by at most this many."""
 KEPT = 1 / 2
-"""This share of a sentence's words (characters) stays, or it is another sentence, not an edit. A long
-name may change whole: a text without a full stop is a sentence from twice ``STATEMENT`` on."""
+"""Share of a sentence's words (characters) that must stay, or it is another sentence, not an edit. A long
+name may change entirely: a text without a full stop counts as a sentence only from twice ``STATEMENT``."""
 
 NEGATIONS = frozenset({*words("negations_en"), *characters("negations_zh")})
 _FUNCTION_WORDS = frozenset({*words("function_words_en"), *characters("function_words_zh")})
@@ -37,7 +36,7 @@ _TOKEN = re.compile(r"\d+(?:[.,:]\d+)*|[\u4e00-\u9fff]|[^\W\d_\u4e00-\u9fff]+(?:
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """Why there is no wrong answer: a short reason to count by, and what was found."""
+    """Why there is no wrong answer: a short reason to count by, and details."""
 
     reason: str
     detail: str = ""
@@ -56,7 +55,7 @@ def verify(gold: Sample, answer: str) -> list[Change] | Rejected:
     """Check a proposed wrong answer against the gold one.
 
     Returns:
-        The edits, one or two; or why the answer is refused: ``empty``, ``same``, ``another language``,
+        The edits, one or two; or why the answer is rejected: ``empty``, ``same``, ``another language``,
         ``length``, ``stands in the document``, ``another sentence``, ``too many edits``, ``left out`` (it
         only says less) or ``paraphrase`` (no content word changed).
     """
@@ -88,7 +87,7 @@ def verify(gold: Sample, answer: str) -> list[Change] | Rejected:
 
 
 def changes(old: str, new: str) -> list[Change]:
-    """The edits that lead from one text to another, in order; those of function words alone left out."""
+    """The edits from one text to another, in order, without those that change only function words."""
     before, after = list(_TOKEN.finditer(old)), list(_TOKEN.finditer(new))
     matcher = SequenceMatcher(
         None, [match[0].casefold() for match in before], [match[0].casefold() for match in after], False
@@ -116,7 +115,7 @@ def _covered(text: str, tokens: Sequence[re.Match[str]]) -> str:
 
 
 def content(text: str) -> Counter[str]:
-    """The content words of a text, in a form in which spelling and inflection make no difference."""
+    """The content words of a text, normalised so that spelling and inflection make no difference."""
     found: Counter[str] = Counter()
     for match in _TOKEN.finditer(text.replace("’", "'").casefold()):
         word = match[0]
@@ -129,11 +128,11 @@ def content(text: str) -> Counter[str]:
 
 
 def exchange(old: str, new: str, language: Language) -> list[Change]:
-    """The edits of a text in which two facts of a kind change places and nothing else (who beat whom).
+    """The edits of a text in which only facts of one kind change places (who beat whom).
 
-    Empty where the texts differ in anything else, or where the two are listed ("A and B").
+    Empty if the texts differ in anything else, or if the two facts are listed ("A and B").
     """
-    # Read together: a name at the start of a sentence is known by standing elsewhere in the other text.
+    # Read together: a name at the start of a sentence is recognised by its place in the other text.
     facts = find_facts(f"{old}\n{new}", language)
     offset = len(old) + 1
     one = [fact for fact in facts if fact.end < offset]

@@ -1,10 +1,9 @@
-"""Unsupported additions: two answers that go on with one more sentence each, one supported and one foreign.
+"""Unsupported additions: two answers with one more sentence each, one supported and one foreign.
 
-A passage from a near document joins the gold sample's own, in both samples. The faithful answer goes on
-with a sentence about that passage, the hallucinated one with a sentence about another near document. Which of
-the two documents becomes the passage is drawn by lot once the sentences are chosen. They could change places:
-neither wording, nor length, nor how a sentence fits what comes before it tells which one is supported. Only
-the document does.
+In both samples a passage from a similar document joins the gold sample's own. The faithful answer adds a
+sentence about that passage, the hallucinated one a sentence about another similar document. Which of the two
+documents becomes the passage is drawn once the sentences are chosen. So the two are interchangeable: only the
+document tells which sentence is supported, not wording, length or how well it follows the answer.
 """
 
 import random
@@ -27,27 +26,26 @@ from data_pipeline.text.facts import find_facts, is_translation
 from judge.types import Label, Language, Sample, Task
 
 AGAIN = 0.34
-"""Share of an addition's content words that what comes before it may hold: more would say it again."""
+"""At most this share of an addition's content words is in the text before it: more would be repetition."""
 ON_TOPIC = 0.2
-"""Share of an addition's content words that stand somewhere in the gold sample's own document; whole answers
-need one word."""
+"""At least this share of an addition's content words is in the gold sample's own document; for tasks whose
+answers are added whole, one word is enough."""
 TRIES = 8
-"""Pairs of additions that are looked up in each other's passage, in search of one that this does not
-solve."""
+"""At most this many pairs of additions are tried in search of one that rule-based look-up cannot solve."""
 LENGTHS = 0.25
-"""Two additions differ in length by so much of the longer one, at most."""
+"""Two additions differ in length by at most this share of the longer one."""
 SENTENCES = 16
-"""Sentences of one document that are looked at ..."""
+"""At most this many sentences of one document are considered ..."""
 CHOICE = 24
-"""... and sentences of all near documents that are paired."""
+"""... and this many of all similar documents are paired."""
 _WHOLE = (Task.TRANSLATION, Task.DATA2TEXT)
-"""Tasks whose answers say all that the document says: only whole answers can be added to them."""
+"""Tasks whose answers cover the whole document: only whole answers can be added to them."""
 
 
 class Addition(NamedTuple):
-    """A sentence, what it is compared by, and where it is from.
+    """A sentence, the words and facts to compare it by, and its origin.
 
-    ``passage`` supports it; it is looked for in ``known``, which is in its own language.
+    ``passage`` supports it; ``known`` is the text to look things up in, in the sentence's own language.
     """
 
     text: str
@@ -58,8 +56,7 @@ class Addition(NamedTuple):
 
 
 def add_sentences(gold: Sample, neighbours: Neighbours, seed: int) -> Iterator[Contrast]:
-    """A supported and a foreign addition to a gold answer; none where no two sentences can stand for each
-    other."""
+    """A supported and a foreign addition to a gold answer; none if no two sentences are interchangeable."""
     rng = random.Random(f"addition:{seed}:{gold.id}")
     base = None if is_table(gold.document_text) else _base(gold)
     if base is None:
@@ -91,7 +88,7 @@ def add_sentences(gold: Sample, neighbours: Neighbours, seed: int) -> Iterator[C
 
 
 def _base(gold: Sample) -> str | None:
-    """The gold answer as a sentence, or else the sentence of the document that holds it."""
+    """The gold answer as a sentence, or else the best sentence of the document that contains it."""
     if made := statement_of(gold):
         return made
     if not gold.question:
@@ -104,20 +101,20 @@ def _base(gold: Sample) -> str | None:
 
 
 def _known(golds: Sequence[Sample]) -> str:
-    """What sentences are looked for in: the document of samples, or its translations."""
+    """The text to look sentences up in: the document of samples, or its translations."""
     if is_translation(golds[0].answer, golds[0].document_text):
         return "\n".join(gold.answer for gold in golds)
     return golds[0].document_text
 
 
 def _near(gold: Sample, neighbours: Neighbours) -> Iterator[Sequence[Addition]]:
-    """The sentences of every near document, the nearest first."""
+    """The sentences of every similar document, the most similar first."""
     return (_of_near(about, gold.task) for about in neighbours.nearest(gold))
 
 
 @lru_cache(maxsize=1024)
 def _of_near(about: About, task: Task) -> tuple[Addition, ...]:
-    """Kept, since a document is near many others."""
+    """Cached, since a document is similar to many others."""
     return tuple(_of_document(about.golds, task))
 
 
@@ -137,7 +134,7 @@ def _of_document(golds: Sequence[Sample], task: Task) -> Iterator[Addition]:
 
 
 def supporting_passage(gold: Sample) -> str | None:
-    """A passage with all that supports a gold answer; ``None`` where no passage surely has it."""
+    """A passage with everything that supports a gold answer, or ``None`` if no passage surely has it."""
     document, language = gold.document_text, gold.language
     if len(document) <= PASSAGE[language]:
         return document
@@ -155,7 +152,7 @@ def _addition(text: str, own: str, known: str, language: Language) -> Addition:
     return Addition(text, words_of(text, language), facts, own, known)
 
 
-# --- Which may stand for which ------------------------------------------------------------------------------
+# --- Which two are interchangeable --------------------------------------------------------------------------
 
 
 def _pair(
@@ -163,8 +160,8 @@ def _pair(
 ) -> tuple[Addition, Addition] | None:
     """Two sentences of two documents, neither of which is supported where the other one is.
 
-    Those come first that add no fact which the gold sample's document lacks, and then those whose words it
-    has: such are not told by looking names up.
+    Prefers sentences with no fact that the gold sample's document lacks, then those that share most words
+    with it: looking up names does not give these away.
     """
     topic = frozenset[str]().union(*words_of_parts(before.known, gold.language))
     ranked = []
@@ -214,7 +211,7 @@ def _of_a_length(one: str, two: str) -> bool:
 
 
 def _goes_on(before: Addition, one: Addition) -> bool:
-    """Does a sentence add something to what comes before it?"""
+    """Does a sentence add something to the text before it?"""
     if bare(one.text) in bare(before.text) or bare(before.text) in bare(one.text):
         return False
     return len(before.words & one.words) <= AGAIN * min(len(one.words), len(before.words))
@@ -226,10 +223,10 @@ def _lacking(claim: Addition, known: Sequence[str]) -> list[str]:
 
 
 def is_supported(claim: Addition, known: Sequence[str], gold: Sample) -> bool:
-    """May one of some texts support a sentence?
+    """May any of the texts support a sentence?
 
-    They do not if they lack a fact of the sentence, or if no two sentences of one in a row have more than
-    ``BLIND`` of its words. Of data, they must lack a value that the sentence names.
+    None does if they lack a fact of the sentence, or if no two consecutive sentences have more than ``BLIND``
+    of its words. For data, they must lack a value that the sentence names.
     """
     if any(bare(claim.text) in _bare(text) for text in known):
         return True
@@ -245,7 +242,7 @@ def is_supported(claim: Addition, known: Sequence[str], gold: Sample) -> bool:
 
 
 def _names_a_new_value(claim: Addition, known: Sequence[str]) -> bool:
-    """Does a text about data (triples, one a line) name a value of them that other data lack?"""
+    """Does a text about data (triples, one per line) name a value that the other data lack?"""
     values = (value for line in claim.passage.splitlines() for value in line.split(" | ")[::2])
     said, there = bare(claim.text), _bare("\n".join(known))
     return any(len(value) > 3 and value in said and value not in there for value in map(bare, values))

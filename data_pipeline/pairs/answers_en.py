@@ -1,6 +1,6 @@
-"""Answers to English questions, as they stand in a statement: article, preposition, number, verb.
+"""Answers to English questions in the form they need in a statement: article, preposition, number, verb.
 
-What an answer is in its document decides: "1931" becomes "in 1931", and "bridge" becomes "the bridge".
+The document decides how: "1931" becomes "in 1931", and "bridge" becomes "the bridge".
 """
 
 import re
@@ -24,7 +24,7 @@ NUMERIC = re.compile(
 
 
 def in_document(answer: str, document: str) -> str | None:
-    """An answer with the article that it has in the document, and no capital that it owes to a sentence."""
+    """An answer with the article it has in the document, without the capital of a sentence start."""
     first = answer.split()[0]
     if first.lower() in DETERMINERS:
         return first.lower() + answer[len(first) :]
@@ -34,14 +34,14 @@ def in_document(answer: str, document: str) -> str | None:
     if not before:
         return answer
     after = before[2]
-    # "the Boston area" gives no article to Boston, and of "a global sense" the first word alone says nothing.
+    # "the Boston area" gives Boston no article, and the first word of "a global sense" means nothing alone.
     if after and after.lower() not in _AFTER_NOUN and not is_finite(after):
         return None if answer[0].islower() else answer
     return f"{before[1].lower()} {answer}"
 
 
 def is_clause(answer: str) -> bool:
-    """Has an answer a verb of its own?"""
+    """Does an answer have a verb of its own?"""
     words = re.findall(r"[\w’'-]+", answer)
     if words and words[0].lower() in SUBORDINATORS | {"how", "what", "they", "it", "he", "she"}:
         return True
@@ -77,7 +77,7 @@ def adverbial(wh: str, answer: str, document: str, prep: str = "") -> str | None
         document,
     )
     found = {(word.lower(), rest) for word, rest in mentions}
-    if len(found) == 1:  # two mentions, "near Kessel" and "in Kessel", do not tell which one is asked for
+    if len(found) == 1:  # with two mentions, "near Kessel" and "in Kessel", it is open which one is asked for
         ((word, rest),) = found
         if word in (_PLACE if wh == "where" else ("in", "on", "at", "by", "since", "during")):
             return f"{word}{rest}{answer}"

@@ -1,4 +1,4 @@
-"""Composing a long answer from what a document says: several statements in its order, none said twice."""
+"""Composing a long answer from a document: several of its statements in its order, none said twice."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -15,13 +15,13 @@ from judge.prompting.sentences import sentence_spans
 from judge.types import Language, Sample
 
 SIZES: Mapping[Language, tuple[int, int]] = {"en": (60, 200), "zh": (120, 400)}
-"""Words (characters in Chinese) of a long answer, at least and at most."""
+"""Minimum and maximum words (characters in Chinese) of a long answer."""
 WANTED: Mapping[Language, tuple[int, int]] = {"en": (60, 130), "zh": (120, 260)}
-"""What is aimed at, drawn evenly."""
+"""Range of the target length, drawn uniformly."""
 WHOLE = 0.85
-"""Share of a document's words up to which an answer still is a choice of what it says."""
+"""An answer has at most this share of its document's words, so that it stays a selection."""
 SAME_FACT = 0.5
-"""Share of common content words from which on two sentences may say the same."""
+"""Two sentences with more than this share of common content words may say the same."""
 SUPPORTED = 0.7
 """Share of a gold sentence's content words that its document must hold."""
 ASKED = 0.5
@@ -45,7 +45,7 @@ class Composed:
 
 
 def compose(gold: Sample, rng: Random) -> Composed | None:
-    """A long faithful answer about the document of a gold sample; ``None`` where it does not give enough."""
+    """A long faithful answer about a gold sample's document, or ``None`` if there is too little to say."""
     language = gold.language
     size = len(units(gold.document_text, language))
     least, most = SIZES[language]
@@ -55,12 +55,12 @@ def compose(gold: Sample, rng: Random) -> Composed | None:
         return None
     known = statements(gold.document_text, language)
     found = lead_of(gold, known)
-    # What answers the question comes first; else the first sentence, which names what the document is about.
+    # The answer to the question comes first; else the first sentence, which names the document's subject.
     opening = [said for said in known[:1] if said.part == 0]
     for lead, answers in ((found, bool(gold.question)), (opening, False)):
         if not lead:
             continue
-        # "The network is" goes in front of nothing that stands before it in the document.
+        # "The network is" precedes only statements that follow it in the document.
         earliest = -1 if names_its_subject(lead[0].text, language) else lead[0].part
         told = {said.part for said in lead}
         chains = [
@@ -81,7 +81,7 @@ def _choose(
     sizes: tuple[int, int, int],
     rng: Random,
 ) -> list[list[Statement]]:
-    """What an answer says after its lead, in the order of the document; empty where it stays too short."""
+    """The lead and what follows it, in document order; empty if the answer stays too short."""
     least, wanted, most = sizes
     rng.shuffle(chains)
     chosen: list[list[Statement]] = [lead]
@@ -112,9 +112,9 @@ def _chains(known: tuple[Statement, ...]) -> list[list[Statement]]:
 
 
 def lead_of(gold: Sample, known: tuple[Statement, ...]) -> list[Statement]:
-    """What answers the question: the sentence that supports a short gold answer, or those of a long one.
+    """The answer to the question: the sentence that supports a short gold answer, or those of a long one.
 
-    Empty where neither surely does.
+    Empty if neither surely answers it.
     """
     language, document = gold.language, gold.document_text
     if not gold.question:  # a summary: the document would say its sentences again
@@ -136,7 +136,7 @@ def lead_of(gold: Sample, known: tuple[Statement, ...]) -> list[Statement]:
 
 
 def _gold_sentences(gold: Sample) -> Iterator[Statement]:
-    """The sentences of a gold answer that its document supports, from the first one on."""
+    """The first sentences of a gold answer, up to one that is unfit or may be unsupported."""
     language = gold.language
     held = words_of(gold.document_text, language)
     for number, span in enumerate(sentence_spans(gold.answer)):
@@ -159,6 +159,6 @@ def _facts_held(said: str, gold: Sample) -> bool:
 
 
 def say_the_same(one: Statement, two: Statement, language: Language) -> bool:
-    """May two sentences say the same thing? Then an answer holds one of them alone."""
+    """May two sentences say the same thing? Then an answer uses only one of them."""
     first, second = words_of(one.text, language), words_of(two.text, language)
     return len(first & second) > SAME_FACT * min(len(first), len(second))

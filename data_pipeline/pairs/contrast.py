@@ -8,7 +8,7 @@ from data_pipeline.sources.kinds import KINDS
 from judge.types import Label, Language, Sample, Task
 
 SUFFIXES: Mapping[str, str] = {kind: f"-{kind}" for kind in KINDS} | {"edit": ""}
-"""What the ids of a pair have after that of its gold sample."""
+"""The suffix that a pair's ids add to that of its gold sample."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +24,11 @@ class Error:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contrast:
-    """Two answers to one question, or one answer to two documents. What is ``None`` is the gold sample's own.
+    """Two answers to one question, or one answer to two documents. ``None`` means the gold sample's value.
 
-    ``change`` says in one line, in the sample's language, what is wrong with the hallucinated sample:
-    ``inserted`` stands where the document supports ``replaced``. ``from_document`` is true if the document
-    holds ``inserted``. ``errors`` are the places of several errors in one answer.
+    ``change`` says in one line, in the sample's language, what is wrong with the hallucinated sample: it has
+    ``inserted`` where the document supports ``replaced``. ``from_document`` is true if the document contains
+    ``inserted``. ``errors`` locates the errors of an answer with several.
     """
 
     edit_type: str
@@ -51,22 +51,21 @@ def not_mentioned(text: str, language: Language) -> str:
 
 
 def other_answer(right: str, wrong: str, language: Language) -> str:
-    """What is wrong with another answer than the document's, in one line."""
+    """What is wrong with an answer that differs from the document's, in one line."""
     if language == "zh":
         return f"文档给出的答案是“{right}”，而不是“{wrong}”"
     return f"the document's answer is '{right}', not '{wrong}'"
 
 
 Maker = Callable[[Sample], Iterable[Contrast]]
-"""Makes pairs of one kind from a gold sample: none where it is not sure of one."""
+"""Makes pairs of one kind from a gold sample; none if no rule is sure of one."""
 
 
 def pairs(gold: Sample, kind: str, contrasts: Iterable[Contrast]) -> tuple[Sample, ...]:
     """The samples of contrasts of one kind, hallucinated after faithful.
 
-    ``meta["pair"]`` names a pair and ``meta["kind"]`` its kind. The hallucinated sample's ``meta`` also holds
-    ``edit_type``, ``change``, ``replaced``, ``inserted``, ``from_document``, and ``errors`` where there are
-    any.
+    ``meta["pair"]`` names the pair and ``meta["kind"]`` its kind. The hallucinated sample's ``meta`` also has
+    ``edit_type``, ``change``, ``replaced``, ``inserted``, ``from_document``, and ``errors`` if there are any.
     """
     found: list[Sample] = []
     for number, contrast in enumerate(contrasts, start=1):
@@ -76,7 +75,7 @@ def pairs(gold: Sample, kind: str, contrasts: Iterable[Contrast]) -> tuple[Sampl
 
 
 def _pair(gold: Sample, kind: str, contrast: Contrast) -> tuple[Sample, Sample]:
-    # What is known of where the gold answer is wrong is not true of answers that are made from it.
+    # Spans and errors marked in the gold answer do not fit answers made from it.
     kept = {name: value for name, value in gold.meta.items() if name not in ("spans", "errors")}
     shared = {**kept, "pair": gold.id, "kind": kind}
     edit: dict[str, Any] = {

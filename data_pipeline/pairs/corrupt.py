@@ -1,4 +1,4 @@
-"""The errors of a long answer: a sentence whose support is gone, or a changed fact."""
+"""Errors in a long answer: a sentence whose support was deleted, or a changed fact."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -18,14 +18,14 @@ from data_pipeline.text.facts import find_facts
 from judge.types import Language, Sample
 
 WEIGHTS: Mapping[str, float] = {"deletion": 4.0, "edit": 2.0}
-"""How much each kind of error is wanted."""
+"""The draw weight of each kind of error."""
 EDITED = ("number",)
-"""Kinds of edits. Against another date, name, direction or denial, the rest of a long answer often speaks."""
+"""Kinds of edits. The rest of a long answer often contradicts a wrong date, name, direction or denial."""
 NEW_WORDS: Mapping[Language, int] = {"en": 4, "zh": 10}
-"""Content words (pairs of characters in Chinese) of an unsupported sentence that the document lacks, at
-least."""
+"""At least this many content words (pairs of characters in Chinese) of an unsupported sentence are missing
+from the document."""
 ALIKE = 0.5
-"""Share of its content words that two sentences of the document in a row may hold."""
+"""At most this share of its content words is in any two consecutive sentences of the document."""
 _WORD = re.compile(r"[A-Za-z0-9]+(?:[.,'’-][A-Za-z0-9]+)*|.", re.S)
 
 
@@ -33,8 +33,8 @@ _WORD = re.compile(r"[A-Za-z0-9]+(?:[.,'’-][A-Za-z0-9]+)*|.", re.S)
 class Draft:
     """A hallucinated answer in the making.
 
-    ``sentences`` are those of ``composed``, right or wrong; ``wrong`` says what is wrong with which, with
-    places in the sentence; ``taken`` are the parts that ``document`` lost.
+    ``sentences`` are those of ``composed``, right or wrong; ``wrong`` maps sentence numbers to their errors,
+    located within the sentence; ``taken`` are the parts removed from ``document``.
     """
 
     gold: Sample
@@ -45,7 +45,7 @@ class Draft:
     taken: list[int] = field(default_factory=list)
 
     def free(self, rng: Random) -> list[int]:
-        """Sentences that can get an error, in random order: right ones that no other depends on."""
+        """Sentences that can get an error, in random order: correct ones that no other depends on."""
         numbers = [
             number
             for number in range(len(self.sentences))
@@ -55,12 +55,12 @@ class Draft:
         return numbers
 
     def said_elsewhere(self, number: int) -> str:
-        """What the other sentences say."""
+        """The text of the other sentences."""
         return " ".join(text for place, text in enumerate(self.sentences) if place != number)
 
 
 def go_wrong(draft: Draft, used: set[str], seed: int, rng: Random) -> str | None:
-    """Put one error of an unused kind into a draft; returns its kind, ``None`` where no kind can."""
+    """Put one error of an unused kind into a draft; returns its kind, or ``None`` if none is possible."""
     kinds = sorted(WEIGHTS, key=lambda kind: rng.random() ** (1 / WEIGHTS[kind]), reverse=True)
     for kind in kinds:
         if kind in used:
@@ -71,13 +71,13 @@ def go_wrong(draft: Draft, used: set[str], seed: int, rng: Random) -> str | None
 
 
 def _edited(draft: Draft, seed: int, rng: Random) -> bool:
-    """One fact of a sentence changed, as the rule perturber does."""
+    """Change one fact of a sentence with the rule perturber; returns whether one was changed."""
     gold = draft.gold
     perturber = RulePerturber(seed, EDITED)
     for number in draft.free(rng):
         right = draft.sentences[number]
         found = perturber.perturb(Sample(f"{gold.id}-{number}", gold.document, right, language=gold.language))
-        # What stands elsewhere in the answer as it was would speak against the change.
+        # The old fact elsewhere in the answer would contradict the change.
         if found is None or occurs(found.replaced, draft.said_elsewhere(number)):
             continue
         start, end, replaced = changed_span(right, found.answer, found.inserted)
@@ -88,7 +88,7 @@ def _edited(draft: Draft, seed: int, rng: Random) -> bool:
 
 
 def changed_span(old: str, new: str, inserted: str) -> tuple[int, int, str]:
-    """Where a text differs from what it was, in whole words: start, end, and what stood there."""
+    """Where a text differs from its old version, in whole words: start, end, and the old text there."""
     before, after = _WORD.findall(old), _WORD.findall(new)
     head = 0
     while head < min(len(before), len(after)) and before[head] == after[head]:
@@ -98,7 +98,7 @@ def changed_span(old: str, new: str, inserted: str) -> tuple[int, int, str]:
         tail += 1
     start = sum(map(len, after[:head]))
     end = len(new) - sum(map(len, after[len(after) - tail :]))
-    if start == end:  # a word is gone: its neighbours are what is wrong
+    if start == end:  # a word was removed: its neighbours are marked as wrong
         start -= len("".join(after[max(0, head - 2) : head]))
         end += len("".join(after[len(after) - tail : len(after) - tail + 2]))
     place = new.find(inserted, max(0, start - len(inserted)))
@@ -108,7 +108,7 @@ def changed_span(old: str, new: str, inserted: str) -> tuple[int, int, str]:
 
 
 def _unsupported(draft: Draft, rng: Random) -> bool:
-    """A sentence whose ground leaves the document; that of the others stays."""
+    """Delete the support of one sentence from the document, keeping that of the others; returns success."""
     gold, language = draft.gold, draft.gold.language
     document = gold.document_text
     if draft.taken:
@@ -132,14 +132,14 @@ def _unsupported(draft: Draft, rng: Random) -> bool:
             found.append((_news(said.text, left, language), number, supporting, left))
     if not found:
         return False
-    # Look-up finds a name or number that is nowhere any more: the sentence with the fewest is taken.
+    # Look-up finds names and numbers that are gone: take the sentence with the fewest of them.
     _, number, draft.taken, draft.document = min(found, key=lambda item: item[0])
     draft.wrong[number] = Error("deletion", "", said_by[number].text, 0, len(said_by[number].text))
     return True
 
 
 def _rests_on(said: Statement, parts: Sequence[int], document: str, language: Language) -> bool:
-    """Does a sentence that stays come from one of some parts, or need it, as one of the gold answer may?"""
+    """Does a sentence come from one of the parts, or, if it is from the gold answer, may it need one?"""
     if said.part >= 0:
         return said.part in parts
     return bool(set(supporting_parts(document, said.text, "", language)) & set(parts))
@@ -151,9 +151,9 @@ def _news(text: str, document: str, language: Language) -> int:
 
 
 def is_unsaid(text: str, document: str, language: Language) -> bool:
-    """Does a document surely not say what a sentence does?
+    """Does a document surely not say what a sentence says?
 
-    Enough of its content words are nowhere there, and no two sentences in a row hold many of the others.
+    Enough of its content words are missing, and no two consecutive sentences hold many of them.
     """
     wanted = words_of(text, language)
     if len(wanted - words_of(document, language)) < NEW_WORDS[language]:

@@ -1,8 +1,8 @@
 """Counterfactual question answering (Bi'an, section 2.2): two samples from a question and its true answer.
 
 In the first stage a model names a false answer with evidence; in the second it expands the evidence into a
-document. To that document the false answer is faithful (``PASS``) and the true one is not (``FAIL``). A model
-that knows the world can tell the two apart without reading: such samples teach to trust the document instead.
+document. Given that document, the false answer is faithful (``PASS``) and the true one is not (``FAIL``).
+World knowledge alone tells the two apart; such samples teach a judge to trust the document over it.
 """
 
 from collections.abc import Iterable, Iterator
@@ -20,9 +20,9 @@ from judge.remote.chat import Reply
 from judge.types import Label, Sample, Task
 
 EVIDENCE_SHARE = 0.8
-"""Share of the evidence's words that the document must hold: an expansion need not repeat its sentences."""
+"""Share of the evidence's words that the document must hold; it need not repeat whole sentences."""
 LENGTHS = (0.5, 2.0)
-"""How long a document may be over what was asked for."""
+"""Allowed range of a document's length, relative to the length asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ def counterfactuals(ask: Ask, seeds: Iterable[Sample], length: int) -> Iterator[
     Args:
         ask: asks the model, in both stages.
         seeds: questions with true answers; their documents are not used.
-        length: how long the documents are to be, in words (characters in Chinese).
+        length: target length of the documents, in words (characters in Chinese).
     """
 
     def expand(stage: Evidence | Rejected) -> Prompted | None:
@@ -114,9 +114,9 @@ def _counterfactual(stage: Evidence, reply: Reply, length: int) -> Counterfactua
 
 
 def _checked(seed: Sample, answer: str, text: str, what: str) -> Rejected | None:
-    """A text of the counterfactual world holds its answer, and neither the true one nor an entity of it.
+    """Check that a counterfactual text holds its answer, and neither the true one nor any of its entities.
 
-    What the question or the counterfactual answer names too may stay.
+    Entities that the question or the counterfactual answer also names may stay.
     """
     if not occurs(answer, text):
         return Rejected(f"{what} without its answer", text)

@@ -1,7 +1,7 @@
 """Names, dates and numbers of a short answer, and whether any of them is left in a text.
 
-A counterfactual document must say nothing of the answer that it replaces (Bi'an, section 2.2). So this reads
-more into an answer than a perturbation would dare to change: a word that may be a name is taken for one.
+A counterfactual document must not mention the answer it replaces (Bi'an, section 2.2). So entities are found
+more generously here than for perturbations: any word that may be a name counts as one.
 """
 
 import re
@@ -15,19 +15,19 @@ from judge.types import Language
 _NAMES = ("nr", "ns", "nt", "nz", "t", "j", "eng")
 """Tags of persons, places, organisations, other names, times, abbreviations and Latin words (ICTCLAS)."""
 _KINDS = "朝代国省市县区镇村州洲郡河江湖海山峰岛桥号人"
-"""Last characters that say what a name is of; texts leave them out."""
+"""Last characters that say what kind of thing a name is for; texts may omit them."""
 _DOTTED = re.compile(r"[\u4e00-\u9fff]+(?:·[\u4e00-\u9fff]+)+")
 _NAMED = re.compile(r"[A-ZÀ-Ý][\w.'’-]*(?: (?:of|the|de|von|van|and|[A-ZÀ-Ý][\w.'’-]*)){0,5}")
 
 
 def entities_left(answer: str, text: str, language: Language, allowed: Sequence[str] = ()) -> list[str]:
-    """The entities of an answer that stand in a text, in this or another spelling or a short form.
+    """The entities of an answer that occur in a text, in any spelling or a short form.
 
     Args:
-        answer: a short answer, as it stands.
-        text: where none of its entities may be.
+        answer: a short answer, unchanged.
+        text: the text that should have none of its entities.
         language: of both; Chinese is compared in simplified characters.
-        allowed: texts whose entities may stand there all the same: the question, the other answer.
+        allowed: texts whose entities may occur anyway: the question, the other answer.
     """
     if language == "zh":
         answer, text, allowed = plain(answer), plain(text), [plain(one) for one in allowed]
@@ -39,7 +39,7 @@ def entities_left(answer: str, text: str, language: Language, allowed: Sequence[
 
 
 def _entities(answer: str, language: Language) -> list[Fact]:
-    facts = [fact for fact in find_facts(answer, language) if len(fact.text) > 1]  # a 3 stands everywhere
+    facts = [fact for fact in find_facts(answer, language) if len(fact.text) > 1]  # a 3 is found anywhere
     known = {fact.text for fact in facts}
     names = _chinese_names(answer) if language == "zh" else _NAMED.findall(answer)
     found = dict.fromkeys(name for name in names if name not in known)

@@ -1,7 +1,7 @@
-"""Easy pairs, to start from: two answers that each go on with another answer, one about the same document.
+"""Easy pairs to start with: a second answer follows the gold one, from the same document or a foreign one.
 
 Both answers grow by a sentence of the same kind and length, so neither length nor style tells them apart. How
-the two sentences fit each other tells some: the audit says how much.
+well the two sentences fit together gives some away; the audit measures how many.
 """
 
 import random
@@ -15,16 +15,16 @@ from data_pipeline.text.content import words_of
 from judge.types import Sample
 
 AGAIN = 0.5
-"""Share of content words from which on a second sentence may say the same again."""
+"""A second sentence that shares more than this part of the content words may repeat the first."""
 LENGTHS = 0.15
-"""Share by which the two second sentences may differ in length."""
+"""The two second sentences differ in length by at most this share."""
 _SENTENCE = re.compile(r"(?:[A-Z\d\"“][^\n]* [^\n]* [^\n]*[.!?]|[^\n]{6,}[。！？])[\"”]?")
 
 
 def foreign_sentences(gold: Sample, neighbours: Neighbours, seed: int) -> Iterator[Contrast]:
-    """A gold answer and another one about its document, or about another document of its kind.
+    """A gold answer followed by another one about its document, or about another document of its kind.
 
-    None where the document has no second answer that is a sentence and says something else.
+    None if the document has no second answer that is a sentence and says something else.
     """
     rng = random.Random(f"foreign:{seed}:{gold.id}")
     if not _SENTENCE.fullmatch(gold.answer):
@@ -60,6 +60,6 @@ def foreign_sentences(gold: Sample, neighbours: Neighbours, seed: int) -> Iterat
 
 
 def _goes_on(gold: Sample, text: str) -> bool:
-    """Is a text a sentence, and does it say something that the gold answer does not?"""
+    """Is a text a sentence that says something else than the gold answer?"""
     first, second = words_of(gold.answer, gold.language), words_of(text, gold.language)
     return bool(_SENTENCE.fullmatch(text)) and len(first & second) <= AGAIN * min(len(first), len(second))

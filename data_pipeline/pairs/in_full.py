@@ -1,8 +1,7 @@
 """Pairs about short answers, said in full: "Ada Holst" and "Jan Pohl" become "Ada Holst designed the bridge."
 and "Jan Pohl designed the bridge."
 
-People and models answer in sentences, and a judge that was trained on spans of two words takes a sentence for
-something new.
+People and models answer in sentences, which are unfamiliar to a judge trained on spans of two words.
 """
 
 import random
@@ -15,15 +14,15 @@ from judge.types import Sample
 
 
 def say_in_full(samples: Sequence[Sample], share: float, seed: int) -> Iterator[Sample]:
-    """Give a share of the pairs about short answers a second time, with the answers as sentences.
+    """Repeat a share of the pairs about short answers, with the answers as sentences.
 
     Args:
         samples: pairs, hallucinated after faithful.
-        share: of the pairs for which rules know both sentences, from 0 to 1.
+        share: of the pairs whose answers can be made sentences by rule, from 0 to 1.
         seed: decides which pairs.
 
     Yields:
-        The samples in their order, a pair's sentences behind it; ``meta["in_full"]`` marks them.
+        The samples in order, each pair followed by its version in sentences, marked by ``meta["in_full"]``.
     """
     for pair in zip(samples[::2], samples[1::2], strict=True):
         yield from pair
@@ -32,11 +31,11 @@ def say_in_full(samples: Sequence[Sample], share: float, seed: int) -> Iterator[
 
 
 def _in_full(faithful: Sample, hallucinated: Sample) -> tuple[Sample, ...]:
-    """The pair as sentences; nothing where an answer is one, a refusal, or no rule is sure of a sentence."""
+    """The pair as sentences; empty if the answer is a sentence or refusal, or no rule is sure of both."""
     if is_sentence(faithful.answer, faithful.language) or refuses(faithful.answer, faithful.language):
         return ()
     right = statement_of(faithful)
-    # Where the documents differ, not the answers, the sentence is that of the document which supports it.
+    # If only the documents differ, the sentence is made from the document that supports the answer.
     wrong = right if faithful.answer == hallucinated.answer else statement_of(hallucinated)
     if right is None or wrong is None or (right == wrong) != (faithful.answer == hallucinated.answer):
         return ()

@@ -1,8 +1,8 @@
 """Pairs with prompt injections, so that a judge learns to read them as text (:mod:`judge.injections`).
 
-An attack in the document comes to both samples, and asks for either label: what it says tells nothing. One in
-the answer comes to the hallucinated sample alone, and asks for ``PASS``: a faithful answer with such an
-addition would not be faithful any more. No sample is added, so that the classes stay balanced.
+An attack in the document goes into both samples and asks for a random label, so that its text says nothing
+about the true one. An attack in the answer goes into the hallucinated sample only and asks for ``PASS``: it
+would make a faithful answer unfaithful. No samples are added, so the classes stay balanced.
 """
 
 import random
@@ -17,11 +17,11 @@ def inject_pairs(samples: Sequence[Sample], share: float, seed: int) -> tuple[Sa
 
     Args:
         samples: pairs, hallucinated after faithful.
-        share: of the pairs that meet an attack, from 0 to 1.
-        seed: decides which pairs, and which attack. Families that are held out never occur.
+        share: of the pairs that get an attack, from 0 to 1.
+        seed: decides which pairs, and which attack. Held-out families never occur.
 
     Returns:
-        The samples in their order.
+        The samples in the same order.
     """
     found: list[Sample] = []
     for faithful, hallucinated in zip(samples[::2], samples[1::2], strict=True):

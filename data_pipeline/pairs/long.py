@@ -1,8 +1,8 @@
 """Long answers: several supported sentences about one document, and the same with one or two errors.
 
-Most hallucinations of real models are no changed word but text without ground, plausible and on topic: 84 %
-of RAGTruth's spans. So most errors are sentences that the document no longer supports, since what supported
-them was taken out of it; the others are changed facts.
+Most hallucinations of real models are not changed words but baseless text, plausible and on topic: 84 % of
+RAGTruth's spans. So most errors here are sentences whose support was deleted from the document; the others
+are changed facts.
 """
 
 from collections.abc import Iterator, Mapping
@@ -19,18 +19,18 @@ from data_pipeline.text.leaning import linked
 from judge.types import Language, Sample, Task
 
 COUNTS = (1, 1, 1, 1, 1, 1, 1, 2, 2, 2)
-"""Numbers of errors, drawn evenly; one sentence at least stays faithful, so there may be fewer."""
+"""Numbers of errors, drawn uniformly; at least one sentence stays faithful, so there may be fewer."""
 LENGTHS = 0.1
-"""Share by which the lengths of the two answers may differ."""
+"""The lengths of the two answers differ by at most this share."""
 LINKS: Mapping[Language, tuple[str, ...]] = {"en": ("In addition,", "Also,"), "zh": ("此外，", "另外，")}
 LINKED = 0.25
-"""Share of sentences that a connective joins to those before, where that can be."""
+"""Share of sentences that get a connective, where possible."""
 
 
 def long_answers(gold: Sample, seed: int) -> Iterator[Contrast]:
-    """A long faithful answer and its hallucinated version; none where the document gives too little for it.
+    """A long faithful answer and its hallucinated version; none if the document has too little text.
 
-    Both keep the question if the first sentence answers it; otherwise they are a summary without one.
+    Both keep the question if the first sentence answers it; otherwise they are summaries without a question.
     """
     rng = Random(f"long:{seed}:{gold.id}")
     composed = compose(gold, rng)
@@ -51,7 +51,7 @@ def long_answers(gold: Sample, seed: int) -> Iterator[Contrast]:
 
 
 def _link(draft: Draft, rng: Random) -> list[str]:
-    """Join some sentences of a draft by connectives; returns those of the faithful answer, joined alike."""
+    """Add connectives to some sentences of a draft; returns the faithful answer's sentences with the same."""
     language, composed = draft.gold.language, draft.composed
     right = [said.text for said in composed.sentences]
     for number in range(1, len(right)):

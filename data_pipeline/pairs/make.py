@@ -1,7 +1,7 @@
 """From gold answers to contrast pairs: a faithful sample and one that its document does not support.
 
-The two samples of a pair have the same question and group, so they stay together in splits and modes. They
-have the same document and different answers, or the same answer and different documents.
+The two samples of a pair share question and group, so splits and modes keep them together. They have the same
+document and different answers, or the same answer and different documents.
 """
 
 import random
@@ -18,21 +18,21 @@ from data_pipeline.sources.kinds import KINDS
 from judge.types import Sample
 
 CHUNK = 16_384
-"""Gold answers that wait at most while one among them is edited."""
+"""At most this many gold answers wait while one of them is edited."""
 _DRAWN = (*KINDS[:3], "near_miss", *KINDS[3:])
-"""The kinds in the order of their draws; that of a former kind stays, so that the others fall on the same
-answers as before."""
+"""The kinds in the order they are drawn. A former kind keeps its draw, so that the others still fall on the
+same answers."""
 
 Perturb = Callable[[Iterable[Sample]], Iterator[Edit | Rejected]]
-"""A wrong answer for every gold sample, or the reason why there is none; in order, as a stream."""
+"""Streams a wrong answer for every gold sample, in order, or the reason why there is none."""
 
 
 @dataclass(frozen=True, slots=True)
 class GoldPairs:
-    """What became of one gold answer: pairs of samples, hallucinated after faithful.
+    """The pairs made from one gold answer; in ``samples``, each faithful one precedes its hallucinated one.
 
-    ``asked`` are the kinds of pairs that it was to get; ``made`` those that it got; ``dropped`` is the reason
-    why it got none at all.
+    ``asked`` lists the kinds of pairs it should get, ``made`` the kinds it got, and ``dropped`` says why it
+    got none at all.
     """
 
     gold: Sample
@@ -53,18 +53,18 @@ def make_pairs(
     shares: Mapping[str, float],
     seed: int,
 ) -> Iterator[GoldPairs]:
-    """Make pairs of gold answers, of one kind or of several.
+    """Make pairs of one or several kinds from gold answers.
 
     Args:
         golds: samples whose answers are faithful.
-        perturb: edits single facts: the pairs of kind ``edit``.
+        perturb: edits single facts, for pairs of kind ``edit``.
         makers: make the other kinds.
-        shares: of each kind (see :data:`KINDS`), the share of gold answers that are to get a pair.
-        seed: decides which.
+        shares: for each kind (see :data:`KINDS`), the share of gold answers that should get a pair.
+        seed: decides which gold answers get which kinds.
 
     Yields:
-        One a gold that is to get a pair, in order. A gold that no pair can be made of gives no sample, rather
-        than a faithful one alone, so that the classes stay balanced.
+        One result per gold answer that should get a pair, in order. If no pair can be made, the result has no
+        samples, not even the faithful one, so that the classes stay balanced.
     """
     stream = iter(golds)
     while chunk := list(islice(stream, CHUNK)):
@@ -119,9 +119,9 @@ def _edited(found: Edit) -> Contrast:
 
 
 def new_pairs(samples: Sequence[Sample], seen: set[bytes]) -> Iterator[Sample]:
-    """The pairs whose hallucinated sample was not there yet; ``seen`` grows by them.
+    """Drop pairs whose hallucinated sample is a duplicate; those kept are added to ``seen``.
 
-    Two gold answers about one document may end in the same long answer, or in the same wrong one.
+    Two gold answers about one document may lead to the same long answer or the same wrong one.
     """
     for faithful, hallucinated in zip(samples[::2], samples[1::2], strict=True):
         text = "\0".join((hallucinated.document_text, hallucinated.question, hallucinated.answer))
@@ -132,13 +132,13 @@ def new_pairs(samples: Sequence[Sample], seen: set[bytes]) -> Iterator[Sample]:
 
 
 class PairYield:
-    """How many gold answers of each source got what they were to get, counted as they go by."""
+    """Counts, per source, how many gold answers got the pairs they should get."""
 
     def __init__(self) -> None:
         self._counts: dict[str, Counter[str]] = {}
 
     def count(self, found: Iterable[GoldPairs]) -> Iterator[GoldPairs]:
-        """Count the pairs that pass through."""
+        """Pass results through and count them."""
         for result in found:
             counts = self._counts.setdefault(result.gold.source, Counter())
             counts["golds"] += 1

@@ -13,11 +13,11 @@ from data_pipeline.sources.store import SampleStore
 
 
 def make_makers(golds: SampleStore, seed: int) -> Mapping[str, Maker]:
-    """The makers of every kind but ``edit``, which a teacher makes.
+    """The makers of every kind but ``edit``, which is left to a teacher.
 
     Args:
         golds: the gold samples of a build.
-        seed: what they make depends on this and the sample.
+        seed: each maker's output depends on this and the sample.
     """
     neighbours = Neighbours(golds, seed)
     return {

@@ -1,4 +1,4 @@
-"""Gold answers near a gold answer: those of the same document, and those of other documents of its kind."""
+"""Gold samples similar to a gold sample: about the same document, or about other documents of its kind."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -11,28 +11,28 @@ from judge.baselines.overlap import content_tokens, units
 from judge.types import Language, Sample
 
 POOL = 2000
-"""Answers of one kind that foreign ones are drawn from; of a larger set, a seeded choice of this many."""
+"""Size of the pool of samples of one kind; from a larger set, a seeded sample of this many is drawn."""
 NEAR = 40
 """How many documents count as near another one."""
 
 _KIND = "source = ? AND task = ? AND language = ? AND domain = ? AND COALESCE(split, '') = ?"
-# Weights are whole numbers, so that sums of products are exact, in whatever order a machine adds them up.
+# Weights are whole numbers, so that sums of products are exact in any order of addition.
 _SCALE = 4096
 
 
 @dataclass(frozen=True, eq=False)
 class About:
-    """The gold samples about one document. It is equal to itself alone, so what is read of it can be kept."""
+    """The gold samples about one document. Compared by identity, so it can be a cache key."""
 
     golds: tuple[Sample, ...]
 
 
 class Neighbours:
-    """Finds other gold answers near one, by document.
+    """Finds gold samples about the same or similar documents.
 
     Args:
         golds: all gold samples of a build.
-        seed: decides which documents stand for a large set.
+        seed: decides which samples of a large set form the pool.
     """
 
     def __init__(self, golds: SampleStore, seed: int):
@@ -44,7 +44,7 @@ class Neighbours:
         golds.index("document")
 
     def siblings(self, gold: Sample) -> list[Sample]:
-        """The other gold samples of its kind about the same document, by its very text, in their order."""
+        """The other gold samples of its kind about exactly the same document text, in order."""
         text = gold.document_text
         return [
             other
@@ -67,7 +67,7 @@ class Neighbours:
         return tuple(self._golds.samples("document = ?", (group,)))
 
     def pool(self, gold: Sample) -> list[Sample]:
-        """Up to ``POOL`` gold samples of its kind, in their order."""
+        """Up to ``POOL`` gold samples of its kind, in order."""
         kind = kind_of(gold)
         if kind not in self._pools:
             self._pools[kind] = list(self._golds.draw(_KIND, kind, f"pool:{self._seed}", POOL))
@@ -124,7 +124,7 @@ def _whole(vectors: Any) -> Any:
 
 
 def _content(text: str) -> list[str]:
-    """The content words of a document, in order and as often as they occur."""
+    """The content words of a document, in order and with repetitions."""
     language: Language = "zh" if CJK.search(text) else "en"
     running = units(text, language)
     if language == "zh":
@@ -134,9 +134,9 @@ def _content(text: str) -> list[str]:
 
 
 def kind_of(sample: Sample) -> tuple[str, ...]:
-    """What samples have to have in common to stand for each other: source, task, language, domain and split.
+    """What interchangeable samples must share: source, task, language, domain and split.
 
-    No text of a held-out document comes into a sample to train on.
+    So no text of a held-out document gets into a training sample.
     """
     domain, split = (str(sample.meta.get(name, "")) for name in ("domain", "split"))
     return (sample.source, sample.task.value, sample.language, domain, split)

@@ -1,4 +1,4 @@
-"""Sentences of a document that can stand alone, and the passages that they stand in."""
+"""Sentences of a document that can stand alone, and the passages that contain them."""
 
 import re
 from functools import lru_cache
@@ -11,9 +11,9 @@ from judge.baselines.overlap import units
 from judge.types import Language
 
 WORDS = {"en": (6, 40), "zh": (12, 90)}
-"""Words (characters in Chinese) of a sentence that can stand alone."""
+"""Minimum and maximum words (characters in Chinese) of a sentence that can stand alone."""
 PASSAGE = {"en": 3000, "zh": 1200}
-"""Characters of a passage: a whole document, or of a longer one the sentences around the one that counts."""
+"""Most characters of a passage: a whole document, or the sentences around the relevant one."""
 # A sentence that begins like this depends on the one before it.
 _DEPENDS = re.compile(
     r"^(?:this|that|these|those|such|it|he|she|they|its|his|her|their|there|here|however|moreover|furthermore"
@@ -37,7 +37,7 @@ _WHOLE = {"en": re.compile(r"[A-Z][^\n]*[a-z0-9)%][.]"), "zh": re.compile(r"[^\n
 
 
 SUBJECT = 4
-"""Words within which a sentence has to name what it is about."""
+"""A sentence must name its subject within this many words."""
 _OF_ITS_TEXT = re.compile(
     r"\b(?:please|dear|instead|also|such|the (?:present )?study|the (?:patients|participants|authors|groups?)"
     r"|both groups|all \d+)\b",
@@ -47,7 +47,7 @@ _SCRAP = re.compile(
     r"简历|【|】|（记者|原标题|《》|^[一二三四五六七八九\d]+[、.]|的事实。$"
     r"|\b(?:See|Refer to|Notes to|Discussion and Analysis|Situation Report|Not applicable)\b"
 )
-"""Headings, bylines, items of lists and references: they say nothing."""
+"""Headings, bylines, list items and references: they state nothing."""
 _ROLE_ZH = re.compile(r"被告|原告|上诉人|嫌疑人|法院|检察院|日前|张某|李某|王某")
 
 
@@ -59,13 +59,13 @@ class Sentence(NamedTuple):
 
 
 def stands_alone(text: str) -> bool:
-    """Does a sentence not depend on one before it?"""
+    """Is a sentence independent of the one before it?"""
     return not _DEPENDS.match(text)
 
 
 @lru_cache(maxsize=256)
 def sentences_of(document: str, language: Language) -> tuple[Sentence, ...]:
-    """The whole sentences of a document that speak of nothing outside themselves, each with its passage."""
+    """The complete, self-contained sentences of a document, each with its passage."""
     low, high = WORDS[language]
     found = []
     for part in parts_of(document):
@@ -84,9 +84,9 @@ def sentences_of(document: str, language: Language) -> tuple[Sentence, ...]:
 
 
 def names_its_subject(text: str, document: str, language: Language) -> bool:
-    """Does a sentence begin with a name, so that next to another text it still speaks of its own subject?
+    """Does a sentence begin with a name, so that its subject stays clear next to another text?
 
-    A Chinese one may also begin as its document does.
+    A Chinese sentence may also begin like its document.
     """
     if _SCRAP.search(text):
         return False
@@ -99,7 +99,7 @@ def names_its_subject(text: str, document: str, language: Language) -> bool:
 
 @lru_cache(maxsize=4096)
 def passage(document: str, place: int, language: Language) -> str:
-    """Whole sentences around a place of a document, as many as a passage may hold."""
+    """The whole sentences around a position of a document, as many as fit into a passage."""
     if len(document) <= PASSAGE[language]:
         return document
     parts = parts_of(document)

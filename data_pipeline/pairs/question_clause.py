@@ -18,7 +18,7 @@ from data_pipeline.text.clauses_en import (
 from judge.types import Language
 
 LONGEST = 22
-"""Words of a question that a clause is made of; twice as many characters in Chinese."""
+"""Most words of a question to be made a clause; twice as many characters in Chinese."""
 _WHAT = re.compile(
     r"(?:(?:in|on|at|from|to|by|for|with|of|during|under|after|through) )?"
     r"(?:who|whom|whose|what|which|when|where|why|how)\b",
@@ -30,7 +30,7 @@ _INNER = frozenset(
         "if", "because", "while", "whether", "that",
     )
 )  # fmt: skip
-"""Words that open a clause within a question: its first verb may not be the one asked for."""
+"""Words that open a clause within a question: then the first verb may not be the main one."""
 _ASKS_ZH = re.compile(r"谁|什么|何|哪|几|多少|怎么|怎样|多[大长久高远深重宽]")
 _NO_CLAUSE_ZH = re.compile(
     r"吗|是否|是不是|有没有|能否|可否|请|列举|简述|[，,]|[：:；;。！!]|[？?].|下列|以下|上述|如下"
@@ -38,7 +38,7 @@ _NO_CLAUSE_ZH = re.compile(
 
 
 def question_clause(question: str, language: Language) -> str | None:
-    """The clause that a question asks for; ``None`` where rules are not sure of its form."""
+    """What a question asks, as a clause, or ``None`` if rules are not sure of its form."""
     text = re.sub(r"\s+", " ", question).strip()
     if language == "zh":
         return _asked_zh(text)
@@ -51,7 +51,7 @@ def question_clause(question: str, language: Language) -> str | None:
     place = next((at for at, token in enumerate(tokens) if at and token in AUXILIARIES), None)
     verb = next((at for at, token in enumerate(tokens) if at and is_finite(token)), None)
     if place is None or (verb is not None and verb < place):
-        # "who designed the bridge": nothing is turned round; a noun between would have to be sure to be one.
+        # "who designed the bridge": word order stays; a noun in between would have to be surely a noun.
         plain = verb is not None and verb <= 2 and tokens[0] in ("who", "what", "which")
         return " ".join(tokens) if plain else None
     return _straight(tokens[:place], tokens[place], tokens[place + 1 :])
@@ -68,7 +68,7 @@ def _straight(what: list[str], auxiliary: str, rest: list[str]) -> str | None:
     if auxiliary in BE and not any(map(is_participle, rest)):
         return _copula(what, auxiliary, rest)
     if (what[0] in ("who", "what", "which") or len(what) > 1) and _is_predicate(auxiliary, rest):
-        return " ".join([*what, auxiliary, *rest])  # "who was elected": nothing is turned round
+        return " ".join([*what, auxiliary, *rest])  # "who was elected": word order stays
     clause = read_clause(auxiliary, rest)
     if clause is None or any(word.endswith(",") for word in rest):
         return None
@@ -77,7 +77,7 @@ def _straight(what: list[str], auxiliary: str, rest: list[str]) -> str | None:
     if what == ["who"] and (auxiliary in BE or not any(map(is_verb_only, rest))):
         return None
     if auxiliary in BE and what in (["what"], ["which"]):
-        # "what is the scale used to measure wind": the end must tell that the thing asked for is gone.
+        # "what is the scale used to measure wind": only an open end shows where the answer is missing.
         open_end = rest[-1] in (*PREPOSITIONS, "called", "named")
         if not open_end or sum(map(is_participle, rest)) > 1:
             return None
@@ -85,7 +85,7 @@ def _straight(what: list[str], auxiliary: str, rest: list[str]) -> str | None:
 
 
 def _is_predicate(auxiliary: str, rest: list[str]) -> bool:
-    """Does the verb follow its auxiliary at once, so that the question word is the subject?"""
+    """Does the verb directly follow its auxiliary, so that the question word is the subject?"""
     if auxiliary in MODALS:
         sure = is_verb_only(rest[0]) or (base_of(rest[0]) != "" and rest[1:2] and rest[1] in DETERMINERS)
         return rest[0] == "be" or bool(sure)
@@ -93,7 +93,7 @@ def _is_predicate(auxiliary: str, rest: list[str]) -> bool:
 
 
 def _copula(what: list[str], auxiliary: str, rest: list[str]) -> str | None:
-    """ "what the capital of France is"; of what comes after a preposition at the end nobody can be sure."""
+    """ "what the capital of France is"; ``None`` if a preposition at the end makes the order unsure."""
     if auxiliary not in BE or not re.match(r"(?:the|a|an|its|his|her|their)$|[A-Z]", rest[0]):
         return None
     if (

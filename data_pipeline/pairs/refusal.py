@@ -1,8 +1,8 @@
-"""Refusals to answer: right where the document does not support the answer, wrong where it does.
+"""Refusals to answer: right if the document does not support the answer, wrong if it does.
 
-Both answers refuse in the same words. The faithful one's document is the gold sample's less every sentence
-that supports the answer, the hallucinated one's less as many others; so neither a refusal nor an edit tells
-the label.
+Both samples refuse in the same words. The faithful one's document has lost every sentence that supports the
+answer, the hallucinated one's has lost about as much other text; so neither the refusal nor a shorter
+document gives the label away.
 """
 
 import re
@@ -27,22 +27,22 @@ from data_pipeline.text.words import words
 from judge.types import Language, Sample
 
 WORDINGS: Mapping[Language, tuple[str, ...]] = {"en": words("refusals_en"), "zh": words("refusals_zh")}
-"""Refusals that name what was asked, for ``{}``."""
+"""Refusals that name what was asked, in place of ``{}``."""
 BARE: Mapping[Language, tuple[str, ...]] = {
     "en": words("bare_refusals_en"),
     "zh": words("bare_refusals_zh"),
 }
-"""Refusals that do not, or that cite the question."""
+"""Refusals that do not name it, or that quote the question."""
 BARE_SHARE = 0.2
-"""This share of the questions that can be named is not."""
+"""Share of refusals that do not name what was asked although they could."""
 STILL_ASKED = 0.7
-"""Share of a question's content words from which on what is left of a document may answer it otherwise."""
+"""If the rest of a document has this share of a question's content words, it may still answer it."""
 ALSO_ASKED = 2
-"""Words of a question with which a sentence that holds something of the answer's kind may answer it."""
+"""A sentence with this many words of the question and a fact of the answer's kind may answer it."""
 
 
 def refuse(gold: Sample, seed: int) -> Iterator[Contrast]:
-    """A refusal, and a document of which it is true; none where other sentences may answer the question."""
+    """A refusal with a document for which it is right; none if other sentences may answer the question."""
     rng = Random(f"refusal:{seed}:{gold.id}")
     document, language, answer = gold.document_text, gold.language, gold.answer.strip(" .。")
     supporting = answering_parts(gold)
@@ -68,15 +68,15 @@ def does_say(answer: str, language: Language) -> str:
 
 
 def answering_parts(gold: Sample) -> list[int]:
-    """The parts of a document without which a question surely has no answer there.
+    """The parts of a document without which it surely does not answer the question.
 
-    Empty where rules are not sure.
+    Empty if rules are not sure.
     """
     document, language = gold.document_text, gold.language
     answer, question = gold.answer.strip(" .。"), gold.question
     claims = [answer] if is_span(answer, document, language) else re.split(r"[,，;；]\s*", answer)
     if not find_facts(answer, language):
-        return []  # of what is not a number, date or name, the rest of a document may say as much
+        return []  # without number, date or name, the rest of the document may say the same in other words
     if not question or not all(
         is_span(claim, document, language) and can_be_missed(claim, language) for claim in claims
     ):
@@ -103,7 +103,7 @@ def wording(question: str, language: Language, rng: Random) -> str:
 def _may_answer(left: str, gold: Sample) -> bool:
     """May what is left of a document still answer the question?
 
-    Two sentences in a row speak of nearly all that it asks about; or one speaks of some of it, and holds a
+    It may if two consecutive sentences have most of the question's words, or if one has some of them and a
     number, date or name of the answer's kind.
     """
     language = gold.language

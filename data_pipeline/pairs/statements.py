@@ -1,8 +1,8 @@
-"""Sentences of a document that can stand in an answer: each says something of its own, and says it whole.
+"""Sentences of a document that can be used in an answer: each states something of its own, completely.
 
-Rules prefer to miss one: a sentence that cites, that speaks of its own text, or that the splitter may have
-cut in two is none. What is left is lightly reworded where that is sure to keep the meaning, so that an answer
-is not a plain copy.
+Rules rather miss one: sentences that cite, that refer to their own text, or that the splitter may have cut in
+two are left out. The others are lightly reworded where that surely keeps the meaning, so that an answer is
+not a plain copy.
 """
 
 import re
@@ -18,7 +18,7 @@ from judge.baselines.overlap import units
 from judge.types import Language
 
 SIZES: Mapping[Language, tuple[int, int]] = {"en": (8, 45), "zh": (14, 90)}
-"""Words (characters in Chinese) of a statement, at least and at most."""
+"""Minimum and maximum words (characters in Chinese) of a statement."""
 LONG_LINE = 60
 """A line of this many characters is not a heading: without an end mark, the next line continues it."""
 
@@ -32,10 +32,10 @@ _AUXILIARY_EN = re.compile(
     r"\b(?:is|are|was|were|has|have|had|can|could|will|would|may|might|must|should|did|does|do)\b"
 )
 _OBJECT_EN = re.compile(r"\b([a-z]+) (?:the|a|an|its|his|her|their|that|no|most|many|[A-Z\d]\w*)\b")
-"""A verb and the beginning of what it speaks of; in "patients admitted to hospital" the verb is none of the
-sentence."""
+"""A verb and the beginning of its object; "admitted" in "patients admitted to hospital" is not the sentence's
+verb."""
 _MOSTLY_NAMES = 0.6
-"""Share of words with a capital or a digit from which on a line is a title or a row of numbers."""
+"""With more than this share of words with a capital or a digit, a line is a title or a row of numbers."""
 _CUT = re.compile(rf"\b(?:{either('abbreviations_en')})\.[\"”)]?$")
 """Where the splitter may have cut a sentence in two."""
 _FIRST_EN = re.compile(r"\b(?:we|our|ours|us)\b", re.I)
@@ -73,7 +73,7 @@ _BLANKS_ZH = re.compile(r"(?<=[^\x00-\x7f]) +| +(?=[^\x00-\x7f])")
 class Statement:
     """A sentence for an answer, and the number of the document's part (``parts_of``) that supports it.
 
-    One that ``depends`` on the sentence before it ("It", "However") can only follow that one.
+    If it ``depends`` on the sentence before it ("It", "However"), it can only follow that one.
     """
 
     text: str
@@ -83,7 +83,7 @@ class Statement:
 
 @lru_cache(maxsize=256)
 def statements(document: str, language: Language) -> tuple[Statement, ...]:
-    """What a document says in sentences that can stand in an answer, in its order."""
+    """The sentences of a document that can be used in an answer, in order."""
     found: list[Statement] = []
     seen: set[str] = set()
     before = "."
@@ -106,7 +106,7 @@ def statements(document: str, language: Language) -> tuple[Statement, ...]:
 
 
 def plain(text: str, language: Language) -> str | None:
-    """A sentence in plain words; ``None`` where it cannot stand in another text."""
+    """A sentence in plain words, or ``None`` if it cannot be used in another text."""
     least, most = SIZES[language]
     text = _PARENTHESIS.sub("", text) if text[:1] not in "(（" else text
     text = re.sub(r"\s+", " ", text).strip()
@@ -137,7 +137,7 @@ def _plain_en(text: str) -> str | None:
 
 
 def _says(text: str) -> bool:
-    """Has an English sentence a verb of its own?"""
+    """Does an English sentence have a verb of its own?"""
     return bool(_AUXILIARY_EN.search(text)) or any(
         re.fullmatch(r"[a-z]{2,}(?:ed|[^s]s)", verb)
         or is_finite(verb)
@@ -147,7 +147,7 @@ def _says(text: str) -> bool:
 
 
 def _reworded(text: str, language: Language) -> str:
-    """Set phrases in other words."""
+    """Replace set phrases by other words."""
     for old, pattern, new in _REWORDED[language]:
         if old in text:
             text = pattern.sub(new, text)
@@ -155,7 +155,7 @@ def _reworded(text: str, language: Language) -> str:
 
 
 def _turned(text: str) -> str:
-    """A date in front goes to the end of a sentence of one clause."""
+    """Move a date from the front to the end of a sentence with one clause."""
     if (match := _FRONTED.fullmatch(text)) and not _MORE_THAN_ONE_CLAUSE.search(match[3]):
         return f"{match[3][0].upper()}{match[3][1:]} {match[1].lower()} {match[2]}."
     return text

@@ -1,7 +1,7 @@
 """From a question and a short answer to a sentence: "Who designed the bridge?", "Ada Holst" -> "Ada Holst
 designed the bridge."
 
-By rule, for questions whose grammar is plain; others get none.
+By rule, only for questions with simple grammar.
 """
 
 from data_pipeline.pairs.verbalise_en import english
@@ -10,9 +10,9 @@ from judge.types import Sample
 
 
 def statement_of(sample: Sample) -> str | None:
-    """The answer of a sample as a sentence that can stand alone, or ``None`` where no rule is sure of it.
+    """The answer of a sample as a sentence that can stand alone, or ``None`` if no rule is sure of it.
 
-    An answer that is a sentence already is left as it is.
+    An answer that already is a sentence stays unchanged.
     """
     answer = sample.answer.strip()
     if is_sentence(answer, sample.language):
@@ -25,7 +25,7 @@ def statement_of(sample: Sample) -> str | None:
 
 
 def is_sentence(text: str, language: str) -> bool:
-    """Is a text made of whole sentences, as far as its marks and length tell?"""
+    """Is a text made of whole sentences, judging by its punctuation and length?"""
     if language == "zh":
         return text.endswith(("。", "！", "？", "”", "」")) and len(text) >= 12 and "。" in text
     return (

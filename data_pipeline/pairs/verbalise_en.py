@@ -1,8 +1,8 @@
-"""English questions with their answers as statements, by rule.
+"""English questions and answers turned into statements, by rule.
 
-The question word decides where the answer goes; the auxiliary goes back behind the subject. Where the subject
-ends is known by the verb, so a sentence is made only where one word alone can be the verb. Verb forms are
-those of lemminflect.
+The question word decides where the answer goes; the auxiliary moves back behind the subject. The verb shows
+where the subject ends, so a sentence is made only if exactly one word can be the verb. Verb forms come from
+lemminflect.
 """
 
 import re
@@ -37,12 +37,12 @@ _QUESTION = re.compile(
 _AGE = re.compile(r"(?<=^how old ).* when\b", re.I)
 _TIME = re.compile(r"^(?:(?:what|which) )?(?P<noun>year|date|day|month|decade|century|time)$", re.I)
 MOST = 16
-"""Words that an answer may have at most to be put into a sentence."""
+"""Most words of an answer that is put into a sentence."""
 
 
 @lru_cache(maxsize=16_384)
 def english(question: str, answer: str, document: str) -> str | None:
-    """The statement that answers a question, or ``None``."""
+    """The statement that answers a question, or ``None`` if no rule is sure of one."""
     question = " ".join(question.split())
     answer = " ".join(answer.split()).strip(" ,;.")
     if (
@@ -225,7 +225,7 @@ def _adjunct(wh: str, words: list[str], said: str | None) -> str | None:
 
 
 def _loose(words: Sequence[str]) -> bool:
-    """May there be a predicate in what should be a mere noun?"""
+    """May there be a predicate in what should be only a noun?"""
     return any(word.islower() and (is_participle(word) or word.endswith("ly")) for word in words[1:])
 
 

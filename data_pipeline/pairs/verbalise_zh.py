@@ -1,4 +1,4 @@
-"""Chinese questions with their answers as statements: the answer takes the place of the question word."""
+"""Chinese questions and answers turned into statements: the answer takes the place of the question word."""
 
 import re
 from functools import lru_cache
@@ -6,7 +6,7 @@ from functools import lru_cache
 from data_pipeline.text.words import characters
 
 MOST = 30
-"""Characters that an answer may have at most to be put into a sentence."""
+"""Most characters of an answer that is put into a sentence."""
 _MEASURES = characters("measures_zh") + "个個位部家所座种種项項条條名支首本隻只次人间間场場"
 _ANY = (
     r"为什么|為什麼|为何|為何|什么|什麼|谁|誰|哪|何(?=[时時年处處种種人地者])|多少|几(?!乎|何)|幾(?!乎|何)"
@@ -23,7 +23,7 @@ _END = r"(?=[？?]?$)"
 _NAMED = re.compile(
     rf"(?:称为|稱為|称作|稱作|叫做|叫作|叫|是|为|為|成为|成為|担任|擔任|获得|獲得|属于|屬於)(?:什么|什麼)(?:名字|名称|名稱|职位|職位|职务|職務)?{_END}"
 )
-# Nouns that a name makes needless: 哪个国家 becomes 法国.
+# Nouns that a name makes redundant: 哪个国家 becomes 法国.
 _NEEDLESS = re.compile(
     r"(?:国家|國家|城市|地方|地区|地區|人物|省份|朝代|时期|時期|公司|组织|組織|机构|機構|球队|球隊|大学|大學|民族|俱乐部|俱樂部"
     r"|作品|小说|小說|电影|電影|语言|語言|县市|縣市|队伍|隊伍|运动|運動|比赛|比賽|学校|學校|奖项|獎項|职业|職業|皇帝|作家|将领|將領"
@@ -33,7 +33,7 @@ _NEEDLESS = re.compile(
 
 @lru_cache(maxsize=16_384)
 def chinese(question: str, answer: str) -> str | None:
-    """The statement that answers a question, or ``None``."""
+    """The statement that answers a question, or ``None`` if no rule is sure of one."""
     question = re.sub(r"[？?。．\s]+$", "", question.strip())
     answer = answer.strip(" 。，；、．")
     if any(answer.count(one) != answer.count(two) for one, two in ("（）", "《》", "“”", "()", "「」")):
@@ -41,7 +41,7 @@ def chinese(question: str, answer: str) -> str | None:
     if not answer or len(answer) > MOST or re.search(r"[。；？！\n]|[,，]{2}|\d[、.](?!\d)", answer):
         return None
     if re.search(r"[称稱名作叫视視定成变變译譯][为為][什何]|几点|幾點", question):
-        return None  # not why, but as what; and an hour is not counted
+        return None  # these ask "as what", not "why"; and hours are not counted
     if len(re.findall(_ANY, question)) != 1 or re.search(r"分别|分別|下列|以下|哪些|请|請|列举", question):
         return None
     made = _statement(question, answer)

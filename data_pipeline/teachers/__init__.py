@@ -1,5 +1,5 @@
-"""Who makes wrong answers, and who judges answers without knowing the label: rules and chat models.
+"""Teachers make wrong answers and judge answers without knowing the label: rules and chat models.
 
-``rules_checks`` finds by rule what is wrong, ``rules_judge`` says so, ``reasoning`` writes what it quotes;
-``prompts`` is what chat models are asked, ``pool`` the models of a recipe.
+``rules_checks`` finds errors by rule, ``rules_judge`` turns them into judgements, ``reasoning`` writes
+reasonings for known labels; ``prompts`` holds the prompts to chat models, ``pool`` the models of a recipe.
 """

@@ -1,4 +1,4 @@
-"""What every teacher can do, and how a teacher that is a chat model is asked: in order, in one stream."""
+"""The teacher protocol, and how chat models are asked: in order, as one stream."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -17,8 +17,8 @@ from judge.types import Label, Sample
 class Judgement:
     """What one teacher says of one answer.
 
-    ``label`` is ``None`` where the reply holds no verdict with a reasoning; ``problem`` then says why. Such a
-    judgement is neither right nor wrong.
+    ``label`` is ``None`` if the reply has no verdict with a reasoning; ``problem`` then says why. Such a
+    judgement counts as neither right nor wrong.
     """
 
     teacher: str
@@ -33,7 +33,7 @@ class Teacher(Protocol):
 
     @property
     def name(self) -> str:
-        """What tables and rows call it."""
+        """The name in tables and rows."""
         ...
 
     def perturb(self, golds: Iterable[Sample]) -> Iterator[Edit | Rejected]:
@@ -41,15 +41,15 @@ class Teacher(Protocol):
         ...
 
     def judge(self, samples: Iterable[Sample]) -> Iterator[Judgement]:
-        """A judgement of every sample, whose label and ``meta`` are not looked at."""
+        """A judgement of every sample, made without looking at its label and ``meta``."""
         ...
 
 
 Ask = Callable[[Iterable[Prompted]], Iterator[Reply]]
 """Sends prompts to a chat model and yields the replies in the prompts' order.
 
-It takes the prompts as it goes, in the thread that takes the replies: those of one stage may be made from the
-replies of another.
+Prompts are consumed lazily, in the thread that consumes the replies, so the prompts of one stage may be made
+from the replies of another.
 """
 Item = TypeVar("Item")
 
@@ -57,7 +57,7 @@ Item = TypeVar("Item")
 def ask_each(
     items: Iterable[Item], prompt: Callable[[Item], Prompted], ask: Ask
 ) -> Iterator[tuple[Item, Reply]]:
-    """Ask one thing about every item; the items come back in order, each with its reply."""
+    """Send one prompt per item; yields the items in order, each with its reply."""
     kept, asked = tee(items)
     return zip(kept, ask(prompt(item) for item in asked), strict=True)
 
@@ -65,7 +65,7 @@ def ask_each(
 def ask_some(
     items: Iterable[Item], prompt: Callable[[Item], Prompted | None], ask: Ask
 ) -> Iterator[tuple[Item, Reply | None]]:
-    """Ask about the items that have a prompt; the others come back without a reply, all in order."""
+    """Ask about the items that have a prompt; yields all items in order, those without one with ``None``."""
     waiting: deque[tuple[Item, bool]] = deque()
 
     def prompts() -> Iterator[Prompted]:
@@ -86,7 +86,7 @@ def ask_some(
 
 
 def reply_texts(reply: Reply, *keys: str) -> tuple[str, ...] | Rejected:
-    """The texts under ``keys`` of a JSON reply, in this order, or why they cannot be had."""
+    """The texts under ``keys`` of a JSON reply, in this order, or why there are none."""
     if reply.problem is not None:
         return Rejected(reply.problem, reply.detail)
     values = [reply.parsed.get(key) if isinstance(reply.parsed, dict) else None for key in keys]
@@ -97,7 +97,7 @@ def reply_texts(reply: Reply, *keys: str) -> tuple[str, ...] | Rejected:
 
 
 def reply_points(reply: Reply, key: str) -> str | Rejected:
-    """The bullet points under ``key`` of a JSON reply, a line each, or why they cannot be had."""
+    """The bullet points under ``key`` of a JSON reply, one per line, or why there are none."""
     if reply.problem is not None:
         return Rejected(reply.problem, reply.detail)
     points = reply.parsed.get(key) if isinstance(reply.parsed, dict) else None

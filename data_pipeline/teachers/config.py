@@ -1,4 +1,4 @@
-"""The keys of a recipe that name teachers, and limit the calls to them."""
+"""The recipe keys that define teachers and limit the calls to them."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,11 +12,11 @@ from judge.models.weights import Precision
 from judge.remote.config import EndpointConfig
 
 ORIGINS = ("rules", "gold", "composed", "model")
-"""What rows name as the origin of a judgement that no chat model made: no teacher may have such a name."""
+"""Origins that rows give to judgements not made by a chat model; no teacher may have such a name."""
 
 
 class TeacherConfig(StrictConfig):
-    """A teacher by name; ``rules``, the embedded one, needs no entry."""
+    """A named chat model as a teacher; the built-in ``rules`` needs no entry."""
 
     name: str = Field(min_length=1)
     kind: Literal["openai", "local"]
@@ -32,7 +32,7 @@ class TeacherConfig(StrictConfig):
 
     @property
     def model_name(self) -> str:
-        """What files call the model: its name at the endpoint, its Hub id, or the name of its folder."""
+        """The model's name in files: its name at the endpoint, its Hub id, or the name of its folder."""
         if self.endpoint is not None:
             return self.endpoint.model
         model = self.model or self.name
@@ -51,15 +51,15 @@ class TeacherConfig(StrictConfig):
 
 
 def need_teachers(teachers: Sequence[TeacherConfig], named: Sequence[str | None], *others: str) -> None:
-    """Every name that is given has a teacher of its own.
+    """Check that every name given belongs to exactly one teacher.
 
     Args:
-        teachers: those of a recipe.
-        named: what its keys name; ``None`` where one names nobody.
+        teachers: the teachers of a recipe.
+        named: the names used by its keys; ``None`` for a key that names nobody.
         others: names that need no entry.
 
     Raises:
-        ValueError: a name is unknown, or two teachers have it.
+        ValueError: if a name is unknown, or two teachers have the same name.
     """
     names = [*others, *(teacher.name for teacher in teachers)]
     if len(set(names)) < len(names):
@@ -70,11 +70,11 @@ def need_teachers(teachers: Sequence[TeacherConfig], named: Sequence[str | None]
 
 
 class CallsConfig(StrictConfig):
-    """Calls to teachers."""
+    """Cache and limits of the calls to teachers."""
 
     cache: str = "runs/calls.sqlite"
-    """Every answer is kept here and never asked for twice, by whatever recipe."""
+    """Every reply is kept here, so that no recipe asks for it twice."""
     money: NonNegativeFloat | None = None
-    """At most so much a run, in the currency of the teachers' prices."""
+    """Spending limit per run, in the currency of the teachers' prices."""
     tokens: PositiveInt | None = None
-    """At most this many tokens a run, of prompts and replies together."""
+    """At most this many tokens per run, prompts and replies together."""

@@ -1,4 +1,4 @@
-"""A chat model as a teacher, behind an endpoint or in this process: it is given a way to ask it."""
+"""A chat model as a teacher, behind an endpoint or in this process."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -20,9 +20,9 @@ def asking(
     max_tokens: int = 1024,
     seed: int | None = None,
 ) -> Ask:
-    """A way to ask, from something that runs chat requests in order (:meth:`judge.remote.ChatClient.run`).
+    """An :data:`Ask` from a function that runs chat requests in order (:meth:`judge.remote.ChatClient.run`).
 
-    One that is sampled is so from all tokens, whatever a server has for its own ``top_p``.
+    Sampling considers all tokens (``top_p`` 1), whatever the server's default.
     """
 
     def ask(prompts: Iterable[Prompted]) -> Iterator[Reply]:
@@ -46,8 +46,8 @@ class LLMTeacher:
     """A chat model as a teacher.
 
     Args:
-        name: what tables and rows call it.
-        ask: asks it, with the sampling that is wanted of it.
+        name: its name in tables and rows.
+        ask: sends prompts to it, with the sampling settings applied.
     """
 
     name: str
@@ -58,13 +58,13 @@ class LLMTeacher:
         return perturb_with(self.ask, golds)
 
     def judge(self, samples: Iterable[Sample]) -> Iterator[Judgement]:
-        """A judgement of every sample, from the judge's own reason prompt."""
+        """A judgement of every sample, asked for with the judge's own prompt in reason mode."""
         for sample, reply in ask_each(samples, judgement_prompt, self.ask):
             yield read_judgement(self.name, sample, reply)
 
 
 def read_judgement(teacher: str, sample: Sample, reply: Reply) -> Judgement:
-    """Read the reply to the judging prompt. A label without a reasoning could teach nobody and is none."""
+    """Read the reply to the judging prompt. A label without a reasoning counts as no label."""
     if reply.problem is not None:
         return Judgement(teacher, None, problem=reply.problem, raw=reply.text)
     parsed = parse(reply.text, sample)

@@ -1,4 +1,4 @@
-"""A chat model in this process, asked the way an endpoint is."""
+"""A chat model in this process, with the interface of an endpoint's client."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -10,21 +10,20 @@ from judge.remote.cache import CallCache, call_key
 from judge.remote.chat import ChatRequest, Reply, read_reply
 
 CHUNK = 64
-"""Requests that are taken together; the backend makes its batches of them."""
+"""Requests taken at a time; the backend forms its batches from them."""
 
 
 class LocalClient:
-    """Runs chat requests on a backend, in order; replies are kept in the call cache like those of an
-    endpoint.
+    """Runs chat requests on a backend, in order, and caches replies like those of an endpoint.
 
-    The outermost braces of a reply are taken for its JSON and then checked. Nothing is asked again: a greedy
-    model would say the same.
+    The JSON of a reply is read from its outermost braces and then checked. Failed requests are not retried: a
+    greedy model would say the same.
 
     Args:
         backend: the loaded model.
-        model: its name, part of what a call is known by.
-        cache: where replies are kept; nothing is kept without.
-        name: the teacher's name.
+        model: its name, part of the cache key.
+        cache: keeps the replies; without one, nothing is kept.
+        name: the teacher's name, also part of the cache key.
     """
 
     def __init__(self, backend: Backend, model: str, cache: CallCache | None = None, name: str = ""):
@@ -53,7 +52,7 @@ class LocalClient:
         yield from (replies[key] for key in keys)
 
     def _too_long(self, request: ChatRequest) -> Reply | None:
-        """What there is to say of a prompt that leaves no room for its reply."""
+        """The reply to a prompt that leaves too little context for its answer; ``None`` if it fits."""
         length, room = self.backend.count_tokens(request.messages), self.backend.context_length
         if length + request.max_tokens <= room:
             return None
@@ -61,8 +60,7 @@ class LocalClient:
         return Reply("", problem="too_long", detail=wanted)
 
     def _batches(self, missing: dict[bytes, ChatRequest]) -> Iterator[dict[bytes, ChatRequest]]:
-        """Requests that are alike in all that holds for a whole batch; sampled ones run alone, so that no
-        neighbour matters."""
+        """Group requests that can share a batch. Sampled ones run alone, so that they depend on no other."""
         batches: dict[tuple[object, ...], dict[bytes, ChatRequest]] = {}
         for key, request in missing.items():
             alike = (request.max_tokens, key if request.temperature else None)
@@ -70,7 +68,7 @@ class LocalClient:
         yield from batches.values()
 
     def _generate(self, batch: dict[bytes, ChatRequest]) -> dict[bytes, Reply]:
-        """The replies to some requests, kept as an endpoint's responses as soon as they are there."""
+        """Generate the replies to a batch and cache each in the form of an endpoint's response."""
         first = next(iter(batch.values()))
         decoding = Decoding(
             first.max_tokens,
@@ -102,6 +100,6 @@ def response(generation: Generation, prompt_tokens: int, wants_json: bool) -> di
 
 
 def outermost_json(text: str) -> str:
-    """From the first opening to the last closing brace; the whole text where there are none."""
+    """The text from the first opening to the last closing brace, or all of it if there are none."""
     begin, end = text.find("{"), text.rfind("}")
     return text[begin : end + 1] if 0 <= begin < end else text

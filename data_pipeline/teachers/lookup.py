@@ -1,4 +1,4 @@
-"""Looking things up in a document: where an exact fact stands, and which clause speaks of what."""
+"""Looking things up in a document: where a fact stands, and which clause matches given words best."""
 
 import math
 import re
@@ -27,7 +27,7 @@ _CAPITAL = re.compile(r"\b(?=\w*[A-ZÀ-Ý])\w{2,}")
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences and lines of a text, without white space around them."""
+    """The sentences and lines of a text, stripped."""
     return [part.strip() for part in _SENTENCE.split(text) if part and part.strip()]
 
 
@@ -46,13 +46,13 @@ class _Cut(NamedTuple):
 
 @lru_cache(maxsize=2048)
 def _cut(sentence: str) -> _Cut:
-    """Kept, since one passage after the other is compared with a document."""
+    """Cached, since many documents share passages."""
     parts = clauses(sentence)
     return _Cut(parts, frozenset(terms(sentence)), [frozenset(terms(part)) for part in parts])
 
 
 class Lookup:
-    """A document cut into clauses that can be ranked by what they share with other words."""
+    """A document cut into clauses that can be ranked by the terms they share with a query."""
 
     def __init__(self, document: str, language: Language):
         self.document = document
@@ -69,31 +69,31 @@ class Lookup:
         self._holding: dict[Fact, list[int]] = {}
 
     def scores(self, wanted: set[str]) -> list[float]:
-        """For every clause the weight of the wanted terms in it and, once more, in its sentence.
+        """Score every clause by the weight of the wanted terms in it plus that of those in its sentence.
 
-        Terms that few sentences hold weigh more.
+        Terms that occur in few sentences weigh more.
         """
         wanted = wanted & self._weight.keys()
         whole = [self._sum(wanted & found) for found in self._in_sentence]
         pairs = zip(self._in_clause, self._sentence_of, strict=True)
-        # Of a sentence that holds none of them no clause does.
+        # If a sentence holds none of the terms, its clauses hold none either.
         return [self._sum(wanted & found) + whole[at] if whole[at] else 0.0 for found, at in pairs]
 
     def _sum(self, shared: set[str]) -> float:
-        # Exact, and so the same whatever order the set has.
+        # Exact, so the order of the set does not matter.
         return math.fsum(map(self._weight.__getitem__, shared)) if shared else 0.0
 
     def best(self, wanted: set[str]) -> int:
-        """The clause with the highest score, the first of several."""
+        """The clause with the highest score; the first one of a tie."""
         scores = self.scores(wanted)
         return scores.index(max(scores))
 
     def cover(self, wanted: set[str], clause: int) -> float:
-        """Share of the wanted terms that stand in a clause."""
+        """Share of the wanted terms found in a clause."""
         return len(wanted & self._in_clause[clause]) / len(wanted) if wanted else 0.0
 
     def known(self, wanted: set[str]) -> float:
-        """Share of the wanted terms that stand anywhere in the document."""
+        """Share of the wanted terms found anywhere in the document."""
         return len(wanted & self._weight.keys()) / len(wanted) if wanted else 1.0
 
     def sentence(self, clause: int) -> str:
@@ -104,7 +104,7 @@ class Lookup:
         """The clauses in which a fact stands."""
         if fact not in self._holding:
             spelled = spellings(fact, self.language)
-            if fact.kind != "entity":  # parts of a name may stand where the name does not
+            if fact.kind != "entity":  # parts of a name may occur where the name does not
                 spelled = tuple(text for text in spelled if lowered(text) in lowered(self.document))
             self._holding[fact] = [
                 at
@@ -122,14 +122,14 @@ class Lookup:
 
 @lru_cache(maxsize=8)
 def look_into(document: str, language: Language) -> Lookup:
-    """The lookup of a document; kept, since the samples of a pair follow each other."""
+    """The lookup of a document. Cached, since the samples of a pair follow each other."""
     return Lookup(document, language)
 
 
 def stands(fact: Fact, text: str, language: Language, spelled: Sequence[str] = ()) -> bool:
-    """Does a fact stand in a text, in this or another spelling? Of a name its last part is enough.
+    """Does a fact occur in a text, in any spelling? Of English names, the last part and half of all suffice.
 
-    ``spelled`` are its :func:`spellings`, where they are known.
+    ``spelled`` are its :func:`spellings`, if already known.
     """
     if any(occurs(spelling, text) for spelling in spelled or spellings(fact, language)):
         return True
@@ -144,7 +144,7 @@ def stands(fact: Fact, text: str, language: Language, spelled: Sequence[str] = (
 
 @lru_cache(maxsize=4096)
 def spellings(fact: Fact, language: Language) -> tuple[str, ...]:
-    """The ways to write a fact: with and without thousands marks, in words, day and month turned."""
+    """The ways to write a fact: with and without thousands separators, in words, day and month swapped."""
     return tuple(dict.fromkeys(_spellings(fact, language)))
 
 

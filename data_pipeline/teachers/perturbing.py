@@ -1,4 +1,4 @@
-"""Perturbation by a chat model: asked for, and verified by rule."""
+"""Perturbation by a chat model, verified by rule."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -33,19 +33,19 @@ def _read(gold: Sample, reply: Reply) -> Edit | Rejected:
 
 
 def in_form(gold: str, answer: str) -> str:
-    """An answer that ends as the gold one does: models love to close a bare name with a full stop."""
+    """The answer with the gold one's end mark: models like to close a bare name with a full stop."""
     answer = answer.strip()
     end = _END.search(gold.strip())
     return _END.sub("", answer) + (end.group() if end else "")
 
 
 def to_edit(gold: Sample, answer: str, change: str, edits: list[Change]) -> Edit:
-    """A verified answer in the form that all perturbations have; the first edit stands for both."""
+    """A verified answer as an :class:`Edit`; of two changes, the first gives type and texts."""
     first = edits[0]
     kind = _edit_type(gold, answer, first)
     replaced, inserted = first.replaced, first.inserted
     if not inserted or (not replaced and kind != "addition"):
-        # A reasoning sets both side by side; the word before makes neither empty.
+        # A reasoning quotes both texts; with the word before the change, neither is empty.
         before = re.search(r"[^\W_]+\W*$" if gold.language == "en" else r".$", answer[: first.start])
         lead = before.group() if before else ""
         replaced, inserted = (lead + replaced).strip(), (lead + inserted).strip()
@@ -60,10 +60,10 @@ def to_edit(gold: Sample, answer: str, change: str, edits: list[Change]) -> Edit
 
 
 def _edit_type(gold: Sample, answer: str, edit: Change) -> str:
-    """The type by what was changed: one of the rule perturber's, or ``other``."""
+    """The type of a change: one of the rule perturber's, ``addition`` or ``other``."""
     if (content(edit.replaced).keys() ^ content(edit.inserted).keys()) & NEGATIONS:
         return "negation"
-    # Read behind the gold answer, for the names that stand at the start of a sentence in one of them.
+    # Read after the gold answer: names that start a sentence in one may stand inside one in the other.
     start = len(gold.answer) + 1 + edit.start
     facts = find_facts(f"{gold.answer}\n{answer}", gold.language) if edit.replaced else []
     for kind in ("date", "number", "entity"):

@@ -1,4 +1,4 @@
-"""The chat models of a build: made when first asked for, with one call cache and one budget for all."""
+"""The chat models of a build: loaded on first use, with one call cache and one budget for all."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -22,14 +22,14 @@ Run = Callable[[Iterable[ChatRequest]], Iterator[Reply]]
 
 
 class Tally:
-    """What one teacher was asked: calls, tokens, cost, and replies that were no answers.
+    """Counts one teacher's calls, tokens, cost and failed replies.
 
-    Replies from the cache count like new ones, so that a build that was stopped and went on tells the same.
+    Replies from the cache count like new ones, so a resumed build reports the same as an uninterrupted one.
 
     Args:
-        name: the teacher's.
-        say: is told, now and then, how far the calls are and what the run has cost so far.
-        budget: knows what the run has cost.
+        name: the teacher's name.
+        say: called from time to time with a line on progress and the cost of the run so far.
+        budget: what the run has spent.
     """
 
     def __init__(self, name: str, say: Callable[[str], None], budget: Budget) -> None:
@@ -41,7 +41,7 @@ class Tally:
         self.problems: dict[str, int] = {}
 
     def count(self, replies: Iterator[Reply]) -> Iterator[Reply]:
-        """Pass replies through."""
+        """Pass replies through and count them."""
         for reply in replies:
             self.calls += 1
             self.prompt_tokens += reply.usage.prompt_tokens
@@ -77,16 +77,16 @@ class Tally:
 
 
 class ChatModels:
-    """The chat models that a recipe names. A context manager.
+    """The chat models that a recipe names; a context manager.
 
     Args:
         teachers: their settings.
-        calls: the call cache, and what a run may spend.
-        seed: of whatever is sampled.
-        say: is told, now and then, how far the calls are.
+        calls: the call cache and the limits of a run.
+        seed: the sampling seed.
+        say: called from time to time with a progress line.
 
     Raises:
-        InputError: an endpoint's key is missing, a model is unknown, the cache is something else.
+        InputError: on first use, if an endpoint has no key, a model is unknown, or the cache file is not one.
     """
 
     def __init__(
@@ -114,7 +114,7 @@ class ChatModels:
             self._cache = None
 
     def ask(self, name: str) -> Ask:
-        """A way to ask a chat model by its name."""
+        """The function that sends prompts to a chat model, by its name."""
         if name not in self._asks:
             settings = self._settings[name]
             tally = self.tallies[name] = Tally(name, self._say, self.budget)
@@ -129,7 +129,7 @@ class ChatModels:
 
     @property
     def cache(self) -> CallCache:
-        """The recipe's call cache, opened at its first use."""
+        """The recipe's call cache, opened on first use."""
         if self._cache is None:
             self._cache = CallCache(Path(self._calls.cache))
         return self._cache
@@ -145,7 +145,7 @@ class ChatModels:
         return LocalClient(backend, f"{model} {backend.model.dtype}", self.cache, settings.name).run
 
     def costs(self) -> dict[str, Any]:
-        """What each chat model was asked, and how it was sampled, for the manifest."""
+        """Calls, cost and sampling of each chat model, for the manifest."""
         return {
             name: {**tally.table(), "sampling": {"temperature": self._settings[name].temperature}}
             for name, tally in sorted(self.tallies.items())

@@ -1,4 +1,4 @@
-"""The embedded teacher: rules that perturb, and rules that judge. It needs no model and costs nothing."""
+"""The built-in teacher: rules that perturb and rules that judge. It needs no model and costs nothing."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -16,14 +16,14 @@ class RulesTeacher:
 
     Args:
         perturber: makes the wrong answers.
-        name: what tables and rows call it.
+        name: its name in tables and rows.
     """
 
     perturber: RulePerturber
     name: str = "rules"
 
     def perturb(self, golds: Iterable[Sample]) -> Iterator[Edit | Rejected]:
-        """An edited answer for every gold sample; ``no safe edit`` where no rule applies."""
+        """An edited answer for every gold sample, or ``no safe edit`` if no rule applies."""
         for gold in golds:
             yield self.perturber.perturb(gold) or Rejected("no safe edit")
 

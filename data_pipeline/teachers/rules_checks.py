@@ -1,15 +1,15 @@
-"""Judging without a model and without a label: is what the answer says to be found in the document?
+"""Judging without a model and without a label: is what the answer says found in the document?
 
-Five checks, the surest first; the first that finds something decides for ``FAIL``, and none for ``PASS``:
+Five checks, the surest first. The first one that finds something makes the label ``FAIL``, else ``PASS``:
 
 1. a number, date or name of the answer is nowhere in the document;
-2. the clauses that speak of the rest of the sentence hold another number, date or name of its kind;
-3. they hold the opposite direction word (before for after; in English alone);
+2. clauses that match the rest of the sentence hold another number, date or name of its kind;
+3. such clauses hold the opposite direction word (before for after; English only);
 4. the best-matching clause denies what the answer affirms, or affirms what it denies;
-5. hardly a word of a clause is anywhere in the document.
+5. hardly any word of a clause is in the document.
 
-All this compares words and understands nothing: it finds most exchanged facts, and mistakes an answer in
-words of its own for a wrong one. Of a translation only numbers are compared.
+This compares words and understands nothing: it finds most swapped facts, and mistakes paraphrased answers for
+wrong ones. Of translations only numbers are compared.
 """
 
 import re
@@ -28,13 +28,13 @@ from judge.types import Label, Language, Sample
 
 # Chosen by hand on pairs made by rule from the starter corpus, XQuAD, CMRC 2018 and PubMedQA.
 RATIO = 1.5
-"""A clause that speaks against the answer must match this much better than every one that speaks for it."""
+"""A clause that contradicts the answer must score over this many times as high as any that agrees with it."""
 POLARITY_COVER = 0.4
-"""Share of a clause's terms that the document's clause must hold before their polarity is compared."""
+"""Share of a clause's terms that the document's clause must hold before polarity is compared."""
 KNOWN_SHARE = 0.2
-"""A clause fails if fewer of its terms are anywhere in the document ..."""
+"""A clause fails if a smaller share of its terms is in the document ..."""
 MIN_TERMS = 5
-"""... and it has this many."""
+"""... and it has at least this many terms."""
 
 NEGATION: Mapping[Language, re.Pattern[str]] = {
     "en": re.compile(rf"\b(?:{either('negations_en')})\b|n[’']t\b", re.I),
@@ -44,7 +44,7 @@ NEGATION: Mapping[Language, re.Pattern[str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What speaks against an answer: which text says so, the sentence to quote, and the words."""
+    """An error of an answer: its kind, the sentence to quote, the answer's words and the document's."""
 
     kind: str
     quote: str
@@ -54,25 +54,25 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One sentence of an answer, with its facts that the question does not already name."""
+    """One sentence of an answer, with the facts in it that the question does not name."""
 
     text: str
     facts: Sequence[Fact]
     question: str
 
     def terms_without(self, start: int, end: int) -> set[str]:
-        """The terms of the sentence and of its question, with a span left out."""
+        """The terms of the sentence and its question, without a span of the sentence."""
         return terms(f"{self.question} {self.text[:start]} {self.text[end:]}")
 
 
 def label_by_rules(sample: Sample) -> Label:
-    """The label by rule, at half the cost of a judgement."""
+    """The label by rule, at half the cost of a full judgement."""
     lookup = look_into(sample.document_text, sample.language)
     return Label.FAIL if find_fault(sample, statements_of(sample), lookup) else Label.PASS
 
 
 def find_fault(sample: Sample, statements: Sequence[Statement], lookup: Lookup) -> Finding | None:
-    """The first thing that speaks against an answer."""
+    """The first error found in an answer, or ``None``."""
     if is_translation(sample.answer, sample.document_text):
         return next(_untranslated(statements, lookup), None)
     checks = (_missing, _another_value, _opposite, _polarity, _unknown)
@@ -101,7 +101,7 @@ def _missing(statements: Sequence[Statement], lookup: Lookup) -> Iterator[Findin
 
 
 def _another_value(statements: Sequence[Statement], lookup: Lookup) -> Iterator[Finding]:
-    """The other value must fit much better than the answer's own does anywhere it stands."""
+    """The other value's clause must score much higher than any clause with the answer's own value."""
     answer = " ".join(statement.text for statement in statements)
     for statement in statements:
         for fact in statement.facts:
@@ -125,14 +125,14 @@ def _another_value(statements: Sequence[Statement], lookup: Lookup) -> Iterator[
 
 
 def _same_kind(one: Fact, two: Fact) -> bool:
-    """May one fact stand for the other: of one form, whatever a name's length, and counting one thing?"""
+    """May one fact replace the other: of the same form, whatever a name's length, and of the same unit?"""
     if one.kind == "number" and one.unit and two.unit and one.unit != two.unit:
         return False
     return one.kind == two.kind and _sort(one) == _sort(two)
 
 
 def _sort(fact: Fact) -> str:
-    """What a fact names, no finer than a wrong answer keeps to: a city is given for a country."""
+    """What a fact names, only as finely as wrong answers distinguish: they give a city for a country."""
     form = fact.form.split("-")[0]
     return {"country": "place", "city": "place", "state": "place", "thing": "other"}.get(form, form)
 
@@ -162,7 +162,7 @@ def _polarity(statements: Sequence[Statement], lookup: Lookup) -> Iterator[Findi
     for statement in statements:
         for clause in clauses(statement.text):
             wanted = terms(pattern.sub(" ", clause))
-            if len(wanted) < 6:  # too little to find its place by
+            if len(wanted) < 6:  # too few to find its place by
                 wanted |= terms(pattern.sub(" ", statement.question))
             scores = lookup.scores(wanted)
             denies = bool(pattern.search(clause))
@@ -182,7 +182,7 @@ def _unknown(statements: Sequence[Statement], lookup: Lookup) -> Iterator[Findin
 
 
 def _untranslated(statements: Sequence[Statement], lookup: Lookup) -> Iterator[Finding]:
-    """Plain numbers of two digits or more that the original does not have."""
+    """Plain numbers of two or more digits that the original does not have."""
     held = {number.replace(",", "") for number in re.findall(r"\d+(?:,\d{3})*", lookup.document)}
     for statement in statements:
         for fact in statement.facts:

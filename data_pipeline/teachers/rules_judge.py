@@ -11,7 +11,7 @@ from data_pipeline.text.content import keys, terms
 from judge.types import Label, Language, Sample
 
 MAX_CITED = 2
-"""Sentences of the document that the reasoning for a ``PASS`` quotes."""
+"""At most this many sentences are quoted in the reasoning for a ``PASS``."""
 
 TEXTS: Mapping[Language, Mapping[str, str]] = {
     "en": {
@@ -54,7 +54,7 @@ def judge_by_rules(sample: Sample, teacher: str = "rules") -> Judgement:
 
 
 def _agreement(statements: Sequence[Statement], lookup: Lookup, language: Language) -> str:
-    """The reasoning for a faithful answer: which of its facts stand in which sentence."""
+    """The reasoning for a faithful answer: which sentences hold which of its facts."""
     cited: dict[str, list[str]] = {}
     for statement in statements:
         wanted = terms(f"{statement.question} {statement.text}")
@@ -86,7 +86,7 @@ def _listed(facts: Sequence[str], language: Language) -> str:
 
 
 def _excerpt(sentence: str, about: str, must: str = "") -> str:
-    """What of a sentence is quoted: all of it, or of a long one the span that speaks of ``about``."""
+    """The part of a sentence to quote: all of it, or the span of a long one that best matches ``about``."""
     if len(sentence) <= MAX_QUOTE:
         return sentence
     places = Places(sentence)

@@ -1,6 +1,6 @@
-"""Subject and verb of English clauses, what fills their gap, and verb forms, by lemminflect's tables.
+"""Subject and verb of English clauses, filling their gap, and verb forms, by lemminflect's tables.
 
-Where a subject ends is known by the verb, so a clause is only read where one word alone can be the verb.
+The verb shows where a subject ends, so a clause is read only if it is clear which word is the verb.
 """
 
 import re
@@ -36,7 +36,7 @@ _NOT_WITH_OBJECT = frozenset(
 
 
 class Clause(NamedTuple):
-    """A statement with a gap: subject, auxiliary or verb, and what follows."""
+    """A statement with a gap: subject, auxiliary or verb, and the rest."""
 
     subject: str
     verb: str
@@ -44,7 +44,7 @@ class Clause(NamedTuple):
 
 
 def read_clause(auxiliary: str, words: list[str]) -> Clause | None:
-    """Subject, verb and rest of what follows an auxiliary; ``None`` unless one word alone can be the verb."""
+    """Subject, verb and rest of the words after an auxiliary; ``None`` unless the verb is clear."""
     kind = "base" if auxiliary in (*DO, *MODALS) else "participle"
     at = _verb_place(words, kind)
     if at is None:
@@ -69,7 +69,7 @@ def read_clause(auxiliary: str, words: list[str]) -> Clause | None:
 
 
 def _verb_place(words: list[str], kind: str) -> int | None:
-    """Where the verb stands: behind a pronoun, or the one word that can be one."""
+    """The position of the verb: after a pronoun, or of the one word that can be a verb."""
 
     def may_be(at: int) -> bool:
         word, before = words[at], words[at - 1].lower()
@@ -93,13 +93,13 @@ def _verb_place(words: list[str], kind: str) -> int | None:
     if kind == "base":
         sure = [at for at in places if base_of(words[at]) == "only"]
         return sure[0] if sure and sure[0] == places[0] else None
-    # A participle that follows prepositions belongs to what stands there.
+    # A later participle after a preposition belongs to the phrase there.
     between = words[places[0] + 1 : places[1]]
     return places[0] if any(word in PREPOSITIONS for word in between) else None
 
 
 def fill_be(clause: Clause, said: str) -> str | None:
-    """What was X called; what was X made of; never what was X built in order to do."""
+    """Fill the gap of "what was X called" or "what was X made of"; not of "what was X built to do"."""
     tail = clause.tail
     head = " ".join([clause.subject, clause.verb])
     place = next((at for at, word in enumerate(tail) if word in _NAMING), None)
@@ -116,7 +116,7 @@ def fill_be(clause: Clause, said: str) -> str | None:
 
 
 def fill(clause: Clause, said: str) -> str | None:
-    """Put an object behind its verb, or behind the preposition that has lost it."""
+    """Insert an object after its verb, or after the preposition that lacks one."""
     verb, tail = clause.verb.split()[-1], clause.tail
     head = f"{clause.subject} {clause.verb}"
     base = lemma_of(verb)
@@ -143,14 +143,14 @@ def fill(clause: Clause, said: str) -> str | None:
 
 @lru_cache(maxsize=4096)
 def lemmas_of(word: str) -> dict[str, tuple[str, ...]]:
-    """The plain forms of a word, by part of speech."""
+    """The base forms of a word, by part of speech."""
     from lemminflect import getAllLemmas
 
     return dict(getAllLemmas(word))
 
 
 def base_of(word: str) -> str:
-    """Is a word the plain form of a verb: "only" of one, "also" of one, or not (empty)?"""
+    """Is a word the base form of a verb: "only" that, "also" another part of speech, or not (empty)?"""
     if word in ("have", "become"):
         return "only"
     if word in AUXILIARIES or word in PREPOSITIONS or word in DETERMINERS:
@@ -162,13 +162,13 @@ def base_of(word: str) -> str:
 
 
 def is_verb_only(word: str) -> bool:
-    """Is a word the plain form of a verb, and nothing else?"""
+    """Is a word the base form of a verb, and nothing else?"""
     return base_of(word) == "only"
 
 
 @lru_cache(maxsize=4096)
 def inflect(verb: str, form: str | None) -> str:
-    """A verb in a form by its Penn Treebank tag; empty where none is known."""
+    """The form of a verb for a Penn Treebank tag; empty if unknown."""
     from lemminflect import getInflection
 
     found = getInflection(verb, tag=form)
@@ -176,7 +176,7 @@ def inflect(verb: str, form: str | None) -> str:
 
 
 def lemma_of(word: str) -> str:
-    """The plain form of a verb."""
+    """The base form of a verb."""
     return (lemmas_of(word).get("VERB") or (word,))[0]
 
 
@@ -190,7 +190,7 @@ def is_participle(word: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def is_finite(word: str) -> bool:
-    """Is a word a verb in the past or the third person, and nothing else?"""
+    """Is a word a verb in the past tense or an unambiguous third person?"""
     if not word.islower() or not (bases := lemmas_of(word).get("VERB")) or word in AUXILIARIES:
         return False
     if any(inflect(base, "VBD") == word and base != word for base in bases):
@@ -199,7 +199,7 @@ def is_finite(word: str) -> bool:
 
 
 def is_noun_phrase(noun: str) -> bool:
-    """Do a few words look like the name of a sort of thing?"""
+    """Do a few words look like the name of a kind of thing?"""
     words = noun.split()
     return len(words) <= 3 and not any(
         word.lower() in PREPOSITIONS or word.lower() in ("type", "kind", "other", "else") for word in words

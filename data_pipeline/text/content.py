@@ -1,4 +1,4 @@
-"""The content words of a text, in a form in which inflection and spelling of numbers make no difference."""
+"""The content words of a text, normalised so that inflection and spelling of numbers make no difference."""
 
 import re
 from collections.abc import Iterator
@@ -14,13 +14,13 @@ CJK = re.compile(r"[\u4e00-\u9fff]")
 """One Chinese character."""
 _ENDINGS = ("ing", "ed", "es", "s", "e")
 STEM = 5
-"""Letters by which two forms of a word are one to ``words_of``."""
+"""``words_of`` compares words by this many first letters."""
 _RUN = re.compile(r"[a-z0-9]+(?:[.,:][0-9]+)*|[\u4e00-\u9fff]+")
 _WORD = re.compile(r"\d+(?:[.,]\d+)*|[\u4e00-\u9fff]+|[^\W\d_\u4e00-\u9fff]+(?:['’][^\W\d_\u4e00-\u9fff]+)*")
 
 
 class Token(NamedTuple):
-    """A content word in a form in which inflection makes no difference, or two Chinese characters."""
+    """A normalised content word, or two Chinese characters."""
 
     key: str
     start: int
@@ -35,7 +35,7 @@ def _stop_words() -> frozenset[str]:
 
 
 def content(text: str, offset: int = 0) -> Iterator[Token]:
-    """The content words of a text, with their places counted from ``offset``."""
+    """The content words of a text, with positions counted from ``offset``."""
     for match in _WORD.finditer(text):
         word, start = match[0], match.start() + offset
         if "\u4e00" <= word[0] <= "\u9fff":
@@ -52,24 +52,24 @@ def content(text: str, offset: int = 0) -> Iterator[Token]:
 
 
 def _plain(number: str) -> str:
-    """A number without thousands marks and needless zeros."""
+    """A number without thousands separators and trailing zero decimals."""
     return re.sub(r"\.0+$", "", number.replace(",", ""))
 
 
 def is_number(key: str) -> bool:
-    """Is it a number that is long enough to tell something?"""
+    """Is it a number long enough to be distinctive?"""
     return key[0].isdecimal() and len(key) > 1
 
 
 @lru_cache(maxsize=2048)
 def keys(text: str) -> frozenset[str]:
-    """The content words of a text, each once; single Chinese characters only where there is nothing else."""
+    """The distinct content words of a text; single Chinese characters only if there is nothing else."""
     found = frozenset(token.key for token in content(text))
     return frozenset(key for key in found if len(key) > 1 or not CJK.match(key)) or found
 
 
 def terms(text: str) -> set[str]:
-    """What texts are compared by: stems of English words, numbers, and pairs of Chinese characters."""
+    """The terms to compare texts by: stems of English words, numbers, and pairs of Chinese characters."""
     found: set[str] = set()
     for run in _RUN.findall(text.lower()):
         if run >= "\u4e00":
@@ -81,7 +81,7 @@ def terms(text: str) -> set[str]:
 
 @lru_cache(maxsize=65536)
 def stem(word: str) -> str:
-    """An English word without its ending, as far as that is easily told."""
+    """An English word without a common ending."""
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= 3:
             return word[: -len(ending)]
@@ -90,9 +90,9 @@ def stem(word: str) -> str:
 
 @lru_cache(maxsize=32_768)
 def words_of(text: str, language: Language) -> frozenset[str]:
-    """The stems of the content words of a text; kept, since parts are asked for again and again.
+    """The stems of the content words of a text; in Chinese, its pairs of characters.
 
-    In Chinese its pairs of characters. Small numbers are the same in words and in digits.
+    Small numbers are the same in words and in digits. Cached, since the same parts are asked for repeatedly.
     """
     found = content_tokens(units(text, language), language)
     if language == "zh":
@@ -102,5 +102,5 @@ def words_of(text: str, language: Language) -> frozenset[str]:
 
 @lru_cache(maxsize=1024)
 def stems(text: str) -> frozenset[str]:
-    """The content words of an English text less their endings."""
+    """The content words of an English text without their endings."""
     return frozenset(map(stem, content_tokens(units(text, "en"), "en")))

@@ -1,4 +1,4 @@
-"""Dates and times; those of Chinese text are found in ``dates_zh``."""
+"""Dates and times in text; ``dates_zh`` finds those in Chinese."""
 
 import re
 from functools import lru_cache
@@ -17,7 +17,7 @@ _YEAR_BEFORE = (
     + "|".join(MONTHS)
     + r")|\d{1,2},|[(–/])\s?$"
 )
-# The forms of dates, the longer ones first: what one pattern has found is closed to the next.
+# The forms of dates, longer ones first: text matched by one pattern is closed to the next.
 _DATES = (
     ("iso-year", r"(?<![\w.,-])(?:1\d|20)\d\d(?=-\d\d-\d\d(?!\d))"),
     ("day-month", rf"\b\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH}\b"),
@@ -36,15 +36,15 @@ _PATTERNS = [(form, re.compile(pattern)) for form, pattern in _DATES]
 
 
 def find_dates(text: str, language: Language) -> list[Fact]:
-    """Dates and times. A full English date gives two facts, its day and month, and its year; of a date
-    like 1931-03-04 the year alone is one. The year of a citation ("Abel et al., 1931") is none."""
+    """Dates and times. A full English date gives two facts, day with month and year; a date like 1931-03-04
+    gives only its year. The year of a citation ("Abel et al., 1931") is skipped."""
     return chinese_dates(text) if language == "zh" else list(_english_dates(text))
 
 
 @lru_cache(maxsize=1024)
 def _english_dates(text: str) -> tuple[Fact, ...]:
-    """Kept, since whoever looks for numbers asks for them too. Dates without a digit, month or weekday are
-    none, which is seen at a glance."""
+    """Cached, since the search for numbers needs them too. Texts without digits, months and weekdays are
+    skipped quickly."""
     if not _MAY_DATE.search(text):
         return ()
     found: list[Fact] = []
@@ -68,7 +68,7 @@ def _english_dates(text: str) -> tuple[Fact, ...]:
 
 def _is_year(text: str, start: int, end: int) -> bool:
     if _CITED.search(text[max(0, start - 40) : start]) or re.match(r" [A-Z]{1,3}\d", text[end : end + 5]):
-        return False  # the second is the name of a small planet
+        return False  # the second pattern is the name of a minor planet
     if re.search(_YEAR_BEFORE, text[max(0, start - 14) : start], re.I):
         return not re.match(
             r"\s(?:people|metres|meters|years|copies|visitors|units|square|cubic|\w{4,}s\b)", text[end:]

@@ -6,7 +6,7 @@ from data_pipeline.text.fact import Fact, is_free
 from data_pipeline.text.numbers import DIGITS_ZH, NUMERAL_ZH
 from data_pipeline.text.segment_zh import is_whole, plain
 
-# The forms of dates, the longer ones first: what one pattern has found is closed to the next.
+# The forms of dates, longer ones first: text matched by one pattern is closed to the next.
 _FORMS = tuple(
     (form, re.compile(pattern))
     for form, pattern in (
@@ -30,12 +30,12 @@ _FORMS = tuple(
 
 
 def chinese_dates(text: str) -> list[Fact]:
-    """Dates and times. A full date gives two facts, its year, and its month and day."""
+    """Dates and times. A full date gives two facts: its year, and its month with day."""
     simple = plain(text)
     found: list[Fact] = []
     taken = [
         match.span() for match in re.finditer(r"《[^《》]*》", simple)
-    ]  # a date in a title is a part of it
+    ]  # a date in a title is part of the title
     for form, pattern in _FORMS:
         for match in pattern.finditer(simple):
             start, end = match.span()

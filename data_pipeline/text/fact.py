@@ -1,4 +1,4 @@
-"""A fact of a text: something exact, like a number, a date or a name, that a swap can exchange."""
+"""A fact of a text: something exact that can be swapped, like a number, a date or a name."""
 
 from dataclasses import dataclass
 

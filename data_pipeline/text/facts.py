@@ -1,7 +1,7 @@
 """Find the facts of a text that can be swapped: numbers, dates and names, in English and Chinese.
 
-Rules, not a model: a perturbation needs a fact that is surely a fact, so everything here prefers to miss one
-over naming an ordinary word. ``Fact.form`` says what a fact may be exchanged for (a year for a year).
+Rules, not a model: a perturbation needs a certain fact, so everything here rather misses one than takes an
+ordinary word for one. ``Fact.form`` says what a fact may be swapped for (a year for a year).
 """
 
 import re
@@ -27,13 +27,13 @@ def _entities(text: str, language: Language) -> tuple[Fact, ...]:
 
 
 def find_facts(text: str, language: Language) -> list[Fact]:
-    """All facts of ``text`` in order of place. Names that overlap a date or a number are left out."""
+    """All facts of ``text`` in order. Names that overlap a date or a number are left out."""
     return list(_all_facts(text, language))
 
 
 @lru_cache(maxsize=4096)
 def _all_facts(text: str, language: Language) -> tuple[Fact, ...]:
-    """Kept, since sentences and answers are asked for again and again: by other edits, pairs and checks."""
+    """Cached, since edits, pairs and checks ask for the same sentences and answers repeatedly."""
     facts = find_dates(text, language) + find_numbers(text, language)
     taken = [(fact.start, fact.end) for fact in facts]
     facts += [fact for fact in find_entities(text, language) if is_free(taken, fact.start, fact.end)]
@@ -47,8 +47,8 @@ _ASKS_FOR_YEAR = re.compile(r"\b(?:when|year)\b|年|何时|什么时候", re.I)
 def answer_facts(
     kind: str, answer: str, document: str, question: str, language: Language
 ) -> tuple[Fact, ...]:
-    """The dates or numbers of an answer. A bare "1931" is a year if one was asked for, or if the document has
-    it as one."""
+    """The facts of one kind in an answer. A bare "1931" is a year if one was asked for, or if the document
+    uses it as one."""
     if BARE_YEAR.fullmatch(answer):
         dates = document_facts("date", answer, document, language)
         shown = any(fact.form == "year" and fact.text.startswith(answer) for fact in dates)
@@ -66,7 +66,7 @@ def document_facts(kind: str, answer: str, document: str, language: Language) ->
 
 @lru_cache(maxsize=256)
 def facts_of(kind: str, text: str, language: Language) -> tuple[Fact, ...]:
-    """The facts of one kind of a text; kept, since every edit of a sample asks for them again."""
+    """The facts of one kind in a text. Cached, since every edit of a sample asks for them again."""
     finders = {"date": find_dates, "number": find_numbers, "entity": find_entities}
     return tuple(finders[kind](text, language))
 

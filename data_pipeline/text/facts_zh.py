@@ -1,4 +1,4 @@
-"""The facts of a Chinese answer and of its document, as Chinese edits look at them."""
+"""The facts of a Chinese answer and its document, for Chinese edits."""
 
 import re
 from functools import lru_cache, partial
@@ -24,8 +24,8 @@ def is_translated(document: str) -> bool:
 def facts_of_answer(kind: str, answer: str, document: str, question: str) -> tuple[Fact, ...]:
     """The dates or numbers of an answer that an edit may change.
 
-    A bare "1931" is a year if one was asked for or if the document has it as one. What a bracket says once
-    more in another unit or calendar, and what it says this of, stays as it is.
+    A bare "1931" is a year if one was asked for or if the document uses it as one. Values that a bracket
+    repeats in another unit or calendar, and those in the bracket, may not change.
     """
     if BARE_YEAR.fullmatch(answer.strip()):
         shown = f"{answer.strip()}年" in re.sub(r"(?<=\d) (?=年)", "", plain(document))
@@ -44,7 +44,7 @@ def facts_of_answer(kind: str, answer: str, document: str, question: str) -> tup
 
 
 def _held(fact: Fact, document: str) -> bool:
-    """Does the document hold what the answer says? What it never said cannot be made wrong."""
+    """Does the document contain the fact? What it never said cannot be made wrong."""
     said = re.sub(r"\s|[日号]$", "", plain(fact.text))
     return said in _without_spaces(document)
 
@@ -55,7 +55,7 @@ def _without_spaces(document: str) -> str:
 
 
 def _repeats_header(fact: Fact, answer: str) -> bool:
-    """Is a date in the head of a report ("31日21时，…发布…报道：3月31日"), or near to the day there?"""
+    """Is a date in the header of a report ("31日21时，…发布…报道：3月31日"), or close to the day there?"""
     header = _HEADER.match(plain(answer))
     if header is None:
         return False
@@ -65,7 +65,7 @@ def _repeats_header(fact: Fact, answer: str) -> bool:
 
 
 def _said_twice(fact: Fact, answer: str) -> bool:
-    """Does a bracket give the same in another unit (760毫米（2英尺）) or calendar (元嘉四年（427年）)?"""
+    """Does a bracket repeat a fact in another unit (760毫米（2英尺）) or calendar (元嘉四年（427年）)?"""
     after = re.match(r"[^，。；（()）]{0,6}[（(][^（）()]{0,12}\d", answer[fact.end :])
     before = _BRACKET.search(answer[: fact.start])
     return bool(after) or bool(before and re.search(r"[\d年月日]\S{0,6}$", answer[: before.start()]))

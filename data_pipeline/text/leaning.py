@@ -1,4 +1,4 @@
-"""What a sentence needs of the text before it: nothing, or the sentence that it depends on."""
+"""Whether a sentence can stand alone or depends on the sentence before it."""
 
 import re
 
@@ -34,7 +34,7 @@ _PERSON_ZH = re.compile(r"他|她|它")
 
 
 def depends_on_previous(text: str, language: Language) -> bool:
-    """Does a sentence speak of something that only the one before it names?"""
+    """Does a sentence refer to something that only the one before it names?"""
     if language == "zh":
         text = plain(text)
         person = _PERSON_ZH.search(text)
@@ -49,12 +49,12 @@ def depends_on_previous(text: str, language: Language) -> bool:
 
 
 def names_its_subject(text: str, language: Language) -> bool:
-    """Can a text begin with a sentence? Not with "The network is", where nothing says which."""
+    """Can a text begin with this sentence? Not with "The network is": it does not say which one."""
     return language == "zh" or not _SHORT_SUBJECT.match(text)
 
 
 def linked(text: str, connective: str, language: Language) -> str:
-    """A statement after a connective ("In addition,"); as it is where its first word might be a name."""
+    """A statement after a connective ("In addition,"); unchanged if its first word may be a name."""
     if re.match(r"原因|因|由于|The reason|Because", text):
         return text
     if language == "zh":

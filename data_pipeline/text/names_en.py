@@ -1,6 +1,6 @@
-"""Proper names in English text: runs of capitals, each with its kind where the text or a list is sure of it.
+"""Proper names in English text: runs of capitalised words, with their kind if the text or a list tells it.
 
-A name whose kind nothing shows is ``other``: it is still a name, but no edit may exchange it.
+A name of unknown kind is ``other``: it is still a name, but no edit may swap it.
 """
 
 import re
@@ -17,7 +17,7 @@ _STOP = frozenset(words("stop_words_en")) | {name.lower() for name in (*MONTHS, 
 _THING = frozenset(words("thing_words_en"))
 _LINKS = ("of", "the", "de", "and", "for", "st", "saint", "new", "old", "north", "south")
 GENERIC = frozenset({*words("organisation_words_en"), *words("place_words_en"), *_LINKS})
-"""Words that two names may share and still be two names."""
+"""Words that names of two different things may share."""
 _ORGANISATION = frozenset({*words("organisation_words_en"), *words("organisation_words_telling_en")})
 _PLACE = frozenset({*words("place_words_en"), *words("place_words_telling_en")})
 _FIRST_HEADS = frozenset(
@@ -38,7 +38,7 @@ _CAP = r"(?<![\w])[A-ZÀ-Þ]\w*(?:[-’'][A-ZÀ-Þ]?\w{2,})*"
 _RUN = re.compile(
     rf"(?<!\w)(?:[A-Z]\. ?)*{_CAP}(?: (?:(?:of|of the|de|del|la|van|von|der) )?(?:[A-Z]\. )?{_CAP})*"
 )
-# Viruses and the diseases that they cause, which no run of capitals catches whole.
+# Viruses, whose names no run of capitalised words matches completely.
 _VIRUS = re.compile(
     r"(?<![\w-])(?:(?:SARS|MERS|H|HCoV|[αβ])?-?CoV(?:-(?:2|229E|OC43|NL63|HKU1))?|H\d{1,2}N\d{1,2})(?![\w-])"
 )
@@ -57,7 +57,7 @@ _LOCALES = (
     "en_US en_GB de_DE fr_FR es_ES it_IT nl_NL sv_SE pl_PL pt_BR da_DK fi_FI no_NO hu_HU cs_CZ ro_RO en_IN"
 )
 _CELL = re.compile(r"^([^|\n]+?) \| (\w+) \| \"?([^|\n]+?)\"?$", re.M)
-# What the predicate of a triple says of its object; the rest says too little.
+# Predicates of triples that tell the kind of the object; others tell too little.
 _OBJECTS = (
     ("country", re.compile(r"country|nation$", re.I)),
     (
@@ -80,7 +80,7 @@ _OBJECTS = (
 def english_names(text: str) -> list[Fact]:
     """The names of an English text; one spelling has one kind in ``form`` throughout the text.
 
-    ``unit`` says more: ``female`` or ``male`` of a person (``sure`` where only the text shows one), and the
+    ``unit`` is ``female`` or ``male`` for a person (``sure`` if it is a person of unknown gender), and the
     head word of a place, an organisation or another thing ("river", "university", "treaty").
     """
     found = list(_runs(text))
@@ -111,7 +111,7 @@ def english_names(text: str) -> list[Fact]:
 
 
 def is_title(word: str) -> bool:
-    """Is this a title that stands before a name: Dr, President?"""
+    """Is this a title before a name, like Dr or President?"""
     return _TITLE.search(word.rstrip(".") + " ") is not None
 
 
@@ -126,7 +126,7 @@ def _cells(text: str) -> dict[str, tuple[str, str]]:
 
 
 def _vote(vote: Counter[str], run: str, before: str, after: str) -> None:
-    """Count what one mention says about the kind of a name, by what stands around it."""
+    """Count what the words around one mention say about the kind of a name."""
     long = " " in run
     vote["person"] += bool(_TITLE.search(before)) + bool(_ROLE.search(before) and not run.isupper())
     vote["person"] += long and bool(_ROLE_AFTER.match(after) or _PERSON_AFTER.match(after))
@@ -135,7 +135,7 @@ def _vote(vote: Counter[str], run: str, before: str, after: str) -> None:
 
 
 def _kind(run: str, vote: Counter[str]) -> tuple[str, str]:
-    """The kind of a name, and more about it: by its own words first, then by what stood around it."""
+    """The kind and unit of a name: by its own words first, then by the words around its mentions."""
     own = run.split()
     tail, head = own[-1].lower(), own[0].lower()
     if _VIRUS.fullmatch(run):
@@ -164,7 +164,7 @@ def _kind(run: str, vote: Counter[str]) -> tuple[str, str]:
 
 
 def _thing(run: str) -> tuple[str, str]:
-    """A name of several words without another kind is a thing of the sort that its head word says."""
+    """A name of several words without another kind is a thing; its head word says what sort."""
     own = run.split()
     if len(own) < 2 or is_title(own[0]) or own[0].lower() in _ROLES:
         return "other", ""
@@ -175,7 +175,7 @@ def _thing(run: str) -> tuple[str, str]:
 
 @cache
 def _first_names() -> dict[str, str]:
-    """First names of Europe, America and India with their gender, ``sure`` where it is open."""
+    """First names of Europe, America and India with their gender; ``sure`` if it can be either."""
     found: dict[str, str] = {}
     for locale in _LOCALES.split():
         names = import_module(f"faker.providers.person.{locale}").Provider
@@ -195,13 +195,13 @@ def _last_names() -> frozenset[str]:
 
 
 def _gender(run: str) -> str:
-    """The gender that the first of several names has; empty where that first name is not known."""
+    """The gender of the first name in a name of several words; empty if that is not known."""
     first = run.split()[0]
     return _first_names().get(first, "") if " " in run and first not in _LISTED else ""
 
 
 def _runs(text: str) -> Iterator[tuple[str, int, int]]:
-    """Runs of capitals that are names, with start and end; ordinary words at their front are cut off."""
+    """Runs of capitalised words that are names, with start and end, without ordinary words at the front."""
     taken = [match.span() for match in _VIRUS.finditer(text)]
     yield from ((text[start:end], start, end) for start, end in taken)
     lower = set(re.findall(r"\b[a-zà-ÿ]\w*", text))
@@ -239,7 +239,7 @@ def _runs(text: str) -> Iterator[tuple[str, int, int]]:
 
 
 def _initial(text: str, start: int) -> bool:
-    """Does a sentence or a line start here, so that a capital says nothing?"""
+    """Does a sentence or a line start here, so that a capital means nothing?"""
     before = text[max(0, start - 60) : start]
     return not before.rstrip(" \t\"“‘'(").endswith(tuple("abcdefghijklmnopqrstuvwxyz,;|0123456789)")) or bool(
         re.search(r"\n\s*[\"“(]?$", before)

@@ -1,8 +1,8 @@
 """Proper names in Chinese text, by type and as whole words: a tagger proposes, rules correct it.
 
-The tagger (jieba's dictionary and hidden Markov model) knows persons, places and organisations, and errs on
-words it has not seen. So a person must have a surname and be treated as one somewhere in the text, a place
-must be a known word or end as places do, and what touches another name is left alone: it may be a part of it.
+The tagger (jieba's dictionary and hidden Markov model) knows persons, places and organisations, but errs on
+unseen words. So a person must have a surname and be treated as a person somewhere in the text, a place must
+be a known word or have the ending of one, and what touches another name is left alone: it may be part of it.
 """
 
 import re
@@ -36,9 +36,9 @@ _IN_ORGANISATIONS = NAME_TAGS | {"n", "j", "vn", "b", "an", "f", "s", "m", "eng"
 
 
 def chinese_names(text: str) -> list[Fact]:
-    """The names of a Chinese text with their kind in ``form``; two names of one form may change places.
+    """The names of a Chinese text with their kind in ``form``; names of the same form may be swapped.
 
-    Kinds: title (《》, with its last word where that tells what it is), latin, acronym, foreign (a person),
+    Kinds: title (《》, with its last word if that tells the sort), latin, acronym, foreign (a person),
     anonymous, person, country, continent, province, place (with its ending), organisation (with its ending),
     other (with its last word).
     """
@@ -76,7 +76,7 @@ def chinese_names(text: str) -> list[Fact]:
 
 
 def _form(text: str, word: Word) -> str:
-    """The kind of a tagged word, empty where it is not sure to be a whole name."""
+    """The kind of a tagged word; empty if it is not surely a whole name."""
     name = word.text
     if len(name) < 2 or name in NOT_NAMES or touches(text, word.start, word.end):
         return ""
@@ -97,13 +97,13 @@ def _form(text: str, word: Word) -> str:
 
 
 def place_form(name: str) -> str:
-    """The kind of place, by its ending: a town may stand for a village, but not for a lake."""
+    """The kind of place, by its ending: a town may replace a village, but not a lake."""
     group = next((group for group in _PLACE_ENDS if len(name) > 2 and name[-1] in group), "")
     return f"place {group[:1]}".strip()
 
 
 def _is_place(text: str, name: str) -> bool:
-    """Does a name end as places do, or is it a place where it stands somewhere?"""
+    """Is a name surely a place: at least two of a place's ending, a known word, and a context of place?"""
     ends = len(name) > 2 and name[-1] in _ENDS
     if ends and _known(name):
         return True

@@ -1,4 +1,4 @@
-"""Numbers that are not dates, with the unit that they count; Chinese ones are found in ``numbers_zh``."""
+"""Numbers that are not dates, with the unit they count; ``numbers_zh`` finds those in Chinese text."""
 
 import re
 
@@ -9,7 +9,7 @@ from data_pipeline.text.words import either, words
 from judge.types import Language
 
 # A currency sign, digits, a magnitude (million, 万) and a percent sign or an ordinal ending; only the digits
-# must be there. Ranges ("3-4"), parts of codes ("A4") and of longer numbers are left alone.
+# are required. Ranges ("3-4"), parts of codes ("A4") and of longer numbers do not match.
 _NUMBER = re.compile(
     r"(?<![A-Za-z\d.,_#/:])(?<![A-Za-z][-–])(?<!\d[-–—~至到])(?P<cur>[$€£¥]\s?)?"
     r"(?P<num>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)"
@@ -26,7 +26,7 @@ _WORD_PATTERNS = ((_EN_WORDS, "word"), (_EN_ORDINALS, "ordinal-word"))
 
 
 def find_numbers(text: str, language: Language) -> list[Fact]:
-    """Numbers that are no dates: digits with sign, percent and magnitude, and safe number words."""
+    """Numbers that are not dates: digits with sign, percent and magnitude, and safe number words."""
     if language == "zh":
         return chinese_numbers(text)
     taken = [(fact.start, fact.end) for fact in find_dates(text, language)]
@@ -73,7 +73,7 @@ _NAMED = re.compile(
 def is_label(fact: Fact, text: str) -> bool:
     """Does an English number name rather than count: "Apollo 12", "type 2", "[13]", "these three", "1931"?
 
-    Also what the text spells out or repeats right after ("in three steps: ..."), so that a change would show.
+    True also if the text then lists or repeats what is counted ("in three steps: ..."): a change would show.
     """
     before, after = text[max(0, fact.start - 24) : fact.start], text[fact.end : fact.end + 40]
     if re.fullmatch(r"(?:1[5-9]|20)\d\d", fact.text) and not fact.unit:

@@ -23,7 +23,7 @@ _WORDS: dict[str, int] = {
 }
 DIGITS_ZH = "一二三四五六七八九"
 NUMERAL_ZH = rf"(?:[{DIGITS_ZH}]?十[{DIGITS_ZH}]?|[{DIGITS_ZH}两])"
-"""A Chinese numeral up to 99, as a pattern. Larger ones are left alone by every edit."""
+"""Pattern of a Chinese numeral up to 99. No edit changes larger ones."""
 _SCALES = {
     "hundred": 100,
     "thousand": 1000,
@@ -59,7 +59,7 @@ _SHORT_SCALES = {"k": 1000, "m": 10**6, "bn": 10**9}
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number of a text: its place, its value, and the value without its magnitude (1.5 of 1.5 million)."""
+    """A number in a text: its span, its value, and the value without the magnitude (1.5 of 1.5 million)."""
 
     start: int
     end: int
@@ -69,7 +69,7 @@ class Number:
 
 
 def numbers(text: str) -> Iterator[Number]:
-    """All numbers of a text; those in digits, in words, in Chinese numerals, one sort after the other."""
+    """All numbers of a text: first those in digits, then in English words, then in Chinese numerals."""
     text = _DOTTED_DATE.sub(r"\1-\2-\3", text)
     for match in _DIGITS.finditer(text):
         digits = match["number"].replace(",", "")
@@ -116,7 +116,7 @@ def _english(text: str) -> int:
 
 
 def value_of(text: str) -> float:
-    """What a number says, in digits, in an English word or in Chinese numerals; 0 where that is not known."""
+    """The value of a number in digits, an English word or Chinese numerals; 0 if unknown."""
     word = text.strip().lower()
     if word in NUMBER_WORDS:
         return float(_WORDS[word])
@@ -127,7 +127,7 @@ def value_of(text: str) -> float:
 
 
 def _chinese(text: str) -> int:
-    """A numeral with its magnitudes, or a row of digits as in a year (一九三一)."""
+    """The value of a numeral with magnitudes, or of a row of digits as in a year (一九三一)."""
     if not any(char in _ZH_SCALES for char in text):
         return int("".join(str(_ZH_DIGITS[char]) for char in text))
     total = part = digit = 0
@@ -144,7 +144,7 @@ def _chinese(text: str) -> int:
 
 
 def numeral_of(value: int, counts: bool) -> str:
-    """The Chinese numeral for 1 to 99; one that counts (before a measure word) says 两 for 2."""
+    """The Chinese numeral for 1 to 99; if it ``counts`` (before a measure word), 2 is 两."""
     if value == 2 and counts:
         return "两"
     tens, ones = divmod(value, 10)
@@ -156,4 +156,4 @@ SMALL_VALUES = {
     **{word: str(value) for value, word in enumerate(SMALL_WORDS, start=2)},
     **{numeral_of(value, False): str(value) for value in range(2, 11)},
 }
-"""Small numbers in English words or Chinese numerals, in digits."""
+"""The digits of small numbers in English words or Chinese numerals."""

@@ -1,4 +1,4 @@
-"""Numbers in Chinese text that are not dates, with the unit that they count."""
+"""Numbers in Chinese text that are not dates, with the unit they count."""
 
 import re
 from collections.abc import Iterator
@@ -10,8 +10,8 @@ from data_pipeline.text.segment_zh import plain, word_before, words_in
 from data_pipeline.text.words import characters, either
 
 _MEASURE = rf"(?:{either('units_zh')}|[{characters('measures_zh')}])"
-# A currency sign, digits, a magnitude and a percent sign; parts of ranges, codes and longer numbers are left
-# alone, and so are numbers right behind the name of a person ("李3", as courts make names unreadable).
+# A currency sign, digits, a magnitude and a percent sign. Parts of ranges, codes and longer numbers do not
+# match.
 _NUMBER = re.compile(
     r"(?<![A-Za-z\d.,_#/:×*-])(?<!\d[-–—~∼～至到])(?P<cur>[$€£¥]\s?)?"
     r"(?P<num>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)\s?(?P<mag>[千百]?[万亿]+|百)?余?多?(?P<suf>\s?[%‰])?"
@@ -40,10 +40,9 @@ _OPENS_COUNT = ("n", "nr", "nrt", "ns", "nz", "nt", "eng")
 
 
 def chinese_numbers(text: str) -> list[Fact]:
-    """Numbers that are no dates: digits, percentages, ordinals and numerals up to 99 before a measure word.
+    """Numbers that are not dates: digits, percentages, ordinals and numerals up to 99 before a measure word.
 
-    ``form`` tells the way of writing, ``unit`` what is counted. A number in the title of a work is part of
-    that title.
+    ``form`` is the way of writing, ``unit`` what is counted. Numbers in titles of works are skipped.
     """
     simple = plain(text)
     taken = [(fact.start, fact.end) for fact in chinese_dates(text)]
@@ -59,7 +58,7 @@ def chinese_numbers(text: str) -> list[Fact]:
 
 
 def _candidates(text: str) -> Iterator[tuple[int, int, str]]:
-    """Start, end and form of what may be a number of a plain text."""
+    """Start, end and form of every possible number in a plain text."""
     for match in _PERCENT.finditer(text):
         yield *match.span(1), "percent" if match[1][0].isdigit() else "percent-numeral"
     for match in _ORDINAL.finditer(text):
@@ -82,7 +81,7 @@ def _candidates(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _counts(text: str, start: int, end: int, match: re.Match[str]) -> bool:
-    """Is a number of digits a quantity: with a unit, a sign or a magnitude, or all that the text says?"""
+    """Is a number in digits a quantity: with a unit, a sign or a magnitude, or as the whole text?"""
     if (len(match["num"]) > 9 and "," not in match["num"]) or (
         match["num"].startswith("0") and "." not in match["num"]
     ):
@@ -90,7 +89,7 @@ def _counts(text: str, start: int, end: int, match: re.Match[str]) -> bool:
     if re.fullmatch(r"(?:1\d|20)\d\d", match["num"]) and re.match(r"\s?年|\s?$", text[end:]):
         return False
     if re.search(r"[至到~～–-]\s*$", text[:start]):
-        return False  # the end of a range that begins otherwise
+        return False  # the end of a range
     if match["suf"] or match["cur"] or match["mag"] or _UNIT.match(text, end):
         return not (
             re.match(r"[人方起]?[、.．)）]", text[end : end + 2]) and _ENUMERATION.search(text[:start])
@@ -99,13 +98,13 @@ def _counts(text: str, start: int, end: int, match: re.Match[str]) -> bool:
 
 
 def _sums_up(text: str, match: re.Match[str]) -> bool:
-    """Does a numeral sum up what is listed next to it ("王欣、李一男两人")? Then it follows from that."""
+    """Does a numeral sum up a list next to it ("王欣、李一男两人")? Then it follows from that list."""
     before = word_before(text, match.start())
     behind = text[match.end() :]
     if match[1] in ("两", "二") and behind.startswith("人"):
-        return True  # those who were named before
+        return True  # people named before
     if re.match(r"[个点项条种大]", behind) and re.search(r"一是|其一|第一[，,、]|一[、，]", behind):
-        return True  # what is counted here is listed right behind
+        return True  # what it counts is listed right after
     if (
         behind[:1] in tuple("个种名位项大")
         and behind[:1]
@@ -122,7 +121,7 @@ def _sums_up(text: str, match: re.Match[str]) -> bool:
 
 
 def _in_name(text: str, start: int) -> bool:
-    """Is a numeral the beginning or a part of a name (九州) or a set phrase (三心二意)?"""
+    """Is a numeral part of a name (九州) or a set phrase (三心二意)?"""
     return any(
         word.start <= start < word.end and word.tag in ("ns", "nz", "nt", "nr", "nrt", "i", "l", "j")
         for word in words_in(text, max(0, start - 8), start + 8)

@@ -1,4 +1,4 @@
-"""Names of people in Chinese text: by surname and given name, by sound, or made unreadable by a court."""
+"""Names of people in Chinese text: by surname and given name, by sound, or anonymised by a court."""
 
 import re
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ _NOT_GIVEN = re.compile(rf"[{characters('not_in_given_names_zh')}]")
 _MEASURE = rf"(?:{either('units_zh')}|[号日月时点{characters('measures_zh')}])"
 _SOUND = characters("sounds_zh")
 _FOREIGN = re.compile(rf"[{_SOUND}]{{2,8}}")
-# Courts make names unreadable: 王某, 张某甲, 李x1, 杨111.
+# Courts anonymise names: 王某, 张某甲, 李x1, 杨111.
 ANONYMOUS = re.compile(
     rf"[{characters('surnames_zh')}](?:某某|某[甲乙丙丁]?|[xX×]{{1,2}}\d{{0,3}}"
     rf"|(?<![高万石段章方汤金毛钱龙马])\d{{1,3}}(?![\d%％.,:：]|{_MEASURE}))"
@@ -29,14 +29,14 @@ _ROLE = re.compile(
 NAME_TAGS = frozenset(("nr", "nrt", "ns", "nt", "nz"))
 """Parts of speech of names."""
 NOT_NAMES = frozenset(words("not_names_zh"))
-"""Words that the tagger takes for names, and that name nothing."""
+"""Words that the tagger wrongly takes for names."""
 _BESIDE = NAME_TAGS | {"eng", "j", "ng", "g"}
 _GOES_ON = frozenset((*"人族语系队军城国裔籍式派型科属目区县市镇村州省郡湖山河江岛路街桥寺", "大陆", "本土"))
 _AFTER_NAMES = frozenset(["x", "p", "c", "uj", "ul", "u", "d", "m", "q", "y", "r"])
 
 
 def people_of(text: str) -> dict[str, str]:
-    """Names of people with their form, of a surname or of sounds, if treated as a person somewhere."""
+    """Names of people with their form (``person`` or ``foreign``), if treated as a person somewhere."""
     people: dict[str, str] = {}
     for word in segment(text):
         if word.tag in ("nr", "nrt", "nrfg") or (len(word.text) == 1 and _SURNAMES.fullmatch(word.text)):
@@ -54,7 +54,7 @@ def people_of(text: str) -> dict[str, str]:
 
 
 def _full_names(text: str, word: Word) -> Iterator[tuple[int, int, str]]:
-    """What may be the whole of a name that begins with a word, the likeliest first.
+    """Candidates for the whole name that begins with a word, the likeliest first.
 
     The tagger cuts many names in two: 韩映 and 雪, 戚 and 长宁. What always follows the first part is of it.
     """
@@ -83,21 +83,21 @@ def _full_names(text: str, word: Word) -> Iterator[tuple[int, int, str]]:
 
 
 def form_of_person(name: str) -> str:
-    """The form that a name has if it is a person's: written by sound, or a surname and a given name."""
+    """The form of a person's name: ``foreign`` (written by sound), ``person``, or empty if it is none."""
     if all(_FOREIGN.fullmatch(part) or len(part) == 1 for part in _DOTTED.split(name)) and len(name) > 1:
         return "foreign"
     return "person" if _PERSON.fullmatch(name) and _given(name) and name not in NOT_NAMES else ""
 
 
 def _given(name: str) -> bool:
-    """Could the characters behind a surname be a given name?"""
+    """Could the characters after a surname be a given name?"""
     return (
         not _NOT_GIVEN.search(name[1:]) and name[-1] not in "寺庙宫殿州岛峰桥" and name[0] != "向"
-    )  # far oftener a preposition
+    )  # 向 is far more often a preposition
 
 
 def _acts(text: str, start: int, end: int) -> bool:
-    """Is a name treated as a person where it stands: with a title, an office, or what only people do?"""
+    """Is this mention treated as a person: with a title, an office, or something that only people do?"""
     before, after = word_before(text, start), word_after(text, end)
     if after and (_TITLE.match(text, after.start) or after.text in _DOES):
         return True
@@ -108,7 +108,7 @@ def _acts(text: str, start: int, end: int) -> bool:
 
 
 def dotted_names(text: str) -> Iterator[tuple[int, int]]:
-    """Foreign names written with dots: 艾萨克·牛顿, each part as far as its words sound foreign."""
+    """Spans of foreign names with dots (艾萨克·牛顿); each part extends as far as its words sound foreign."""
     last = 0
     for match in _DOTTED.finditer(text):
         if match.start() < last:
@@ -122,27 +122,27 @@ def dotted_names(text: str) -> Iterator[tuple[int, int]]:
             while (word := word_after(text, end)) and word.start == end and _sounds(word):
                 end = word.end
             if end == at + 1:
-                end = start  # a dot with nothing behind it: half a name
+                end = start  # a dot with nothing after it: half a name
                 break
             if end < len(text) and _DOTTED.match(text, end):
                 at = end
                 continue
             break
-        end -= text[end - 1] in "饰以在与和为是于被由对向从将"  # taken for a part of the name at times
+        end -= text[end - 1] in "饰以在与和为是于被由对向从将"  # sometimes taken for part of the name
         if start < match.start() and end > match.end():
             last = end
             yield start, end
 
 
 def _sounds(word: Word) -> bool:
-    """Is a word written by sound, as parts of foreign names are?"""
+    """Is a word written by sound, like parts of foreign names?"""
     return (word.tag in ("nr", "nrt", "nrfg") and len(word.text) > 1) or (
         word.tag not in ("v", "p", "c", "d", "uj", "r") and all(char in _SOUND for char in word.text)
     )
 
 
 def touches(text: str, start: int, end: int) -> bool:
-    """Does another name, or a part of one, stand right next to a span?"""
+    """Is another name, or part of one, right next to a span?"""
     before, after = word_before(text, start), word_after(text, end)
     if before and before.end == start and (before.tag in _BESIDE or before.text in "-–—·•‧・之"):
         return True
@@ -152,5 +152,5 @@ def touches(text: str, start: int, end: int) -> bool:
 
 
 def _often(text: str, start: int, end: int) -> bool:
-    """Does what looks like a full name stand in the text twice or more? Chance seldom does that."""
+    """Does what looks like a full name occur at least twice in the text? By chance that is rare."""
     return text[start] not in _WEAK_SURNAMES and text.count(text[start:end]) > 1

@@ -1,4 +1,4 @@
-"""Sentences that say that the document does not tell something, in English and Chinese."""
+"""Sentences which claim that the document does not say something, in English and Chinese."""
 
 import re
 from collections.abc import Mapping
@@ -25,5 +25,5 @@ _REFUSAL: Mapping[Language, re.Pattern[str]] = {
 
 
 def refuses(text: str, language: Language) -> bool:
-    """Does a claim say that the document does not tell something?"""
+    """Does a text claim that the document does not say something?"""
     return bool(_REFUSAL[language].search(text))

@@ -1,8 +1,8 @@
-"""Chinese text as words with parts of speech, in one script: what every Chinese rule looks at.
+"""Chinese text as words with parts of speech, in one script, for all Chinese rules.
 
-Rules are written in simplified characters and plain digits. :func:`plain` gives a text in that form, one
-character for another, so that a place found there is a place of the text itself; :func:`written_like` writes
-what a rule puts in with the characters of the text that it goes into.
+Rules are written in simplified characters and plain digits. :func:`plain` converts a text to that form
+character by character, so that positions stay valid in the original; :func:`written_like` converts text that
+a rule inserts to the script of the target text.
 """
 
 from bisect import bisect_left, bisect_right
@@ -38,7 +38,7 @@ def _converter(config: str) -> "OpenCC":
 def plain(text: str) -> str:
     """``text`` in simplified characters and half-width digits, of the same length.
 
-    Where the conversion would change a length, the characters stay as they are.
+    If simplifying would change the length, the text keeps its characters.
     """
     narrow = text.translate(_NARROW)
     simple = _converter("t2s").convert(narrow)
@@ -47,13 +47,13 @@ def plain(text: str) -> str:
 
 @lru_cache(maxsize=64)
 def _traditional(text: str) -> dict[str, str] | None:
-    """The traditional characters of a text by their simplified ones; None for simplified writing."""
+    """A map from simplified to the text's traditional characters; ``None`` if the text is simplified."""
     known = {two: one for one, two in zip(text, _converter("t2s").convert(text), strict=False) if one != two}
     return known if sum(char in known.values() for char in text) > 0.02 * len(text) else None
 
 
 def written_like(text: str, model: str) -> str:
-    """``text``, given in simplified characters, in the script of ``model`` and as it writes them."""
+    """Convert ``text`` from simplified characters to the script of ``model``, preferring its variants."""
     known = _traditional(model)
     if known is None:
         return text
@@ -64,7 +64,7 @@ def written_like(text: str, model: str) -> str:
 
 
 def starts_of(part: str, text: str) -> Iterator[int]:
-    """Where ``part`` begins in a text, each time it stands there."""
+    """The start of every occurrence of ``part`` in a text."""
     at = text.find(part)
     while at >= 0:
         yield at
@@ -73,7 +73,7 @@ def starts_of(part: str, text: str) -> Iterator[int]:
 
 @lru_cache(maxsize=256)
 def segment(text: str) -> tuple[Word, ...]:
-    """The words of a text in order; their plain forms together are the plain text."""
+    """The words of a text in order; joined, they give the plain text."""
     import rjieba
 
     found, at = [], 0
@@ -90,13 +90,13 @@ def _borders(text: str) -> tuple[frozenset[int], frozenset[int]]:
 
 
 def is_whole(text: str, start: int, end: int) -> bool:
-    """Do words begin and end at the borders of a span, so that it cuts through none?"""
+    """Do the borders of a span coincide with word borders?"""
     starts, ends = _borders(text)
     return start in starts and end in ends
 
 
 def words_in(text: str, start: int, end: int) -> tuple[Word, ...]:
-    """The words that lie in a span of a text as a whole."""
+    """The words that lie entirely within a span of a text."""
     words = segment(text)
     first = bisect_left(words, start, key=lambda word: word.start)
     last = bisect_right(words, end, key=lambda word: word.end)
@@ -104,18 +104,18 @@ def words_in(text: str, start: int, end: int) -> tuple[Word, ...]:
 
 
 def word_before(text: str, start: int) -> Word | None:
-    """The last word that ends at or before a place, ignoring spaces."""
+    """The last word that ends at or before a position, ignoring spaces."""
     before = [word for word in words_in(text, max(0, start - 24), start) if word.text.strip()]
     return before[-1] if before else None
 
 
 def word_after(text: str, end: int) -> Word | None:
-    """The first word that begins at or after a place, ignoring spaces."""
+    """The first word that begins at or after a position, ignoring spaces."""
     return next((word for word in words_in(text, end, end + 24) if word.text.strip()), None)
 
 
 def sentence_of(text: str, place: int) -> str:
-    """The sentence around a place of a text."""
+    """The sentence around a position of a text."""
     start = max(text.rfind(mark, 0, place) for mark in "。！？；\n") + 1
     ends = [at for mark in "。！？；\n" if (at := text.find(mark, place)) >= 0]
     return text[start : min(ends, default=len(text))]

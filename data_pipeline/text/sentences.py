@@ -1,4 +1,4 @@
-"""The sentences of documents and answers, and where a text stands in another one."""
+"""The sentences of documents and answers, and where one text occurs in another."""
 
 import re
 from collections.abc import Iterator
@@ -12,15 +12,15 @@ _SHORTENED = re.compile(
     r"\b(?:[ap]\.m|U\.S|U\.K|D\.C|e\.g|i\.e|vs|approx|Jr|Sr|St|Mt|Ft|Col|Lt|Sgt|Sen|Rep|Gov)\.$"
 )
 LETTER = r"[^\W_\u4e00-\u9fff]"
-"""A letter or digit of a word that has edges; Chinese characters have none."""
+"""A letter or digit, but no Chinese character: these have no word boundaries."""
 _OPENS, _CLOSES = re.compile(LETTER), re.compile(rf"{LETTER}$")
 _GOES_BEFORE, _GOES_ON = re.compile(rf"(?:{LETTER}|\d[.,])\Z"), re.compile(rf"{LETTER}|[.,]\d")
 
 
 def whole_sentences(text: str, rows: bool = False) -> list[Span]:
-    """The sentences and lines of a text; a sentence that lines were broken in stays one.
+    """The sentences and lines of a text; a sentence broken over lines stays one.
 
-    Lines of a few characters, as of tables, are taken together where ``rows`` are wanted.
+    With ``rows``, lines of a few characters, as in tables, are joined.
     """
     found: list[Span] = []
     for span in sentence_spans(text):
@@ -38,7 +38,7 @@ def whole_sentences(text: str, rows: bool = False) -> list[Span]:
 
 
 def places_of(text: str, document: str) -> Iterator[Span]:
-    """Where a text stands in a document as whole words, whatever the white space and the case."""
+    """Where a text occurs in a document as whole words, ignoring white space and case."""
     words = text.split()
     if not words or words[0].lower() not in document.lower():
         return

@@ -1,10 +1,10 @@
-"""Triples of a document, lines ``subject | relation | value``."""
+"""Triples of a document: lines ``subject | predicate | value``."""
 
 from typing import NamedTuple
 
 
 class Triple(NamedTuple):
-    """One line of RDF as text."""
+    """One RDF triple."""
 
     subject: str
     predicate: str
@@ -15,6 +15,6 @@ class Triple(NamedTuple):
 
 
 def triples_of(document: str) -> list[Triple]:
-    """The triples of a document; none where one of its lines is not a triple."""
+    """The triples of a document; empty unless all its lines are triples."""
     lines = [line.split(" | ") for line in document.strip().split("\n")]
     return [Triple(*line) for line in lines] if all(len(line) == 3 for line in lines) else []

@@ -1,4 +1,4 @@
-"""Word tables: the plain text files under ``words/``, one entry a line, ``#`` before comments."""
+"""Word tables: the plain text files under ``words/``, one entry per line; ``#`` starts a comment line."""
 
 from functools import cache
 from pathlib import Path
@@ -24,5 +24,5 @@ def characters(name: str) -> str:
 
 
 def either(name: str) -> str:
-    """The entries as alternatives of a regular expression (``one|other``)."""
+    """The entries as regular expression alternatives (``one|other``)."""
     return "|".join(words(name))

@@ -1,8 +1,8 @@
-"""Wrong answers by their document: the answer stays, and the document no longer supports it.
+"""Pairs made by editing the document: the answer stays, and the document no longer supports it.
 
-``supporting`` tells which parts of a document support an answer; ``deletion`` takes them out, ``swap``
-changes the fact at every mention, ``records`` the value of a triple or a record. ``distractor`` adds a second
-passage that holds the answer's words and does not support it.
+``supporting`` finds the parts of a document that support an answer; ``deletion`` removes them, ``swap``
+changes the fact at every mention, ``records`` the value of a triple or a record, ``passage`` replaces the
+document. ``distractor`` adds a second passage that has the answer's words but does not support it.
 """
 
 from data_pipeline.pairs.documents.edit import DocumentEditor

@@ -1,4 +1,4 @@
-"""The edit ``deletion``: the sentences that support an answer leave the document, and nothing else does."""
+"""The edit ``deletion``: removes the sentences that support an answer from the document, nothing else."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -21,39 +21,39 @@ from judge.prompting.sentences import sentence_spans
 from judge.types import Sample
 
 MOST = 8
-"""Parts of a document that are taken out at most ..."""
+"""At most this many parts of a document are removed ..."""
 MOST_OF_LONG = 0.05
 """... or this share of a long one's."""
 CANDIDATES = 40
-"""Parts that the faithful sample may lose are looked for among this many candidates."""
+"""The parts to remove from the faithful sample are chosen among this many candidates."""
 LARGEST_SHARE = 0.5
 """At most this share of all parts: what is left must still be a document."""
 ALIKE = 0.5
-"""What the faithful sample loses has at least this share of the length that the hallucinated one loses."""
+"""The faithful sample loses at least this share of the length that the hallucinated one loses."""
 LIKED = 0.3
-"""By so much nearer in length does a part seem that supports another answer."""
+"""The distance in length of a part that supports another answer is multiplied by this."""
 UNTOUCHED = 0.2
-"""Share of words, the answer's or its own, that a part may share with an answer which does not need it."""
+"""A part that an answer does not need shares at most this much of the answer's words or of its own."""
 _POLAR = re.compile(
     r"(?:^|[:;,?.] )\W*(?:do|does|did|is|are|was|were|can|could|should|has|have|will|would|may)\b[^?]*\?",
     re.I,
 )
-"""A question to be answered by yes or no. What follows from results, rules do not see where it is left."""
+"""A yes/no question. Rules cannot see where a document still implies its answer."""
 CHANGE = {"en": "the document does not say: '{}'", "zh": "文档中没有说：“{}”"}
-"""How a pair tells what the document lacks."""
+"""How a pair's ``change`` says what the document lacks."""
 _LIST = re.compile(r"\s*[,;，；、]\s*")
 SHORTEST_CLAIM = 6
-"""Words of a sentence that is worth while to be looked for; twice as many characters in Chinese."""
+"""Fewest words of a sentence to count as a claim; twice as many characters in Chinese."""
 
 
 def delete(gold: Sample, siblings: Sequence[Sample], rng: Random) -> Iterator[Contrast]:
-    """Edits that take the ground of one claim of the answer away; each claim is tried once.
+    """Edits that remove the support of one claim of the answer; each claim is tried once.
 
     Args:
         gold: the answer and its document.
-        siblings: other answers about the same document: what the faithful sample loses supports one of them,
-            if that can be, so that what is gone is alike in both.
-        rng: decides between what is as good.
+        siblings: other answers about the same document. If possible, the text that the faithful sample loses
+            supports one of them, so that both samples lose text of the same kind.
+        rng: breaks ties.
     """
     document, language = gold.document_text, gold.language
     if is_table(document):
@@ -71,7 +71,7 @@ def delete(gold: Sample, siblings: Sequence[Sample], rng: Random) -> Iterator[Co
         if not is_gone(left, document, claim, gold.question, language):
             continue
         others = elsewhere(gold, supporting, siblings, rng)
-        if not others and len(supporting) > 1:  # that much shorter a document would tell itself
+        if not others and len(supporting) > 1:  # such a short document would give itself away
             continue
         yield Contrast(
             edit_type="deletion",
@@ -84,8 +84,8 @@ def delete(gold: Sample, siblings: Sequence[Sample], rng: Random) -> Iterator[Co
 
 
 def _claims(gold: Sample, rng: Random) -> list[str]:
-    """What the answer claims: the whole of a short one, or the items of a list, else its sentences, in random
-    order.
+    """The claims of an answer: a short answer as a whole, the items of a list, or else the sentences; in
+    random order.
     """
     document, language = gold.document_text, gold.language
     if is_span(gold.answer, document, language):
@@ -103,14 +103,14 @@ def _claims(gold: Sample, rng: Random) -> list[str]:
 
 
 def asks_yes_or_no(question: str) -> bool:
-    """Is an English question to be answered by yes or no?"""
+    """Is an English question a yes/no question?"""
     return _POLAR.search(question) is not None
 
 
 def elsewhere(gold: Sample, supporting: Sequence[int], siblings: Sequence[Sample], rng: Random) -> list[int]:
-    """Parts that the answer does not need, together about as long as those that support it; none where there
-    are not enough. Best such as support another answer. None that leads up to what supports this one; nor the
-    first, which says what a document is about, unless it supports the answer.
+    """Parts that the answer does not need, together about as long as those that support it; empty if there
+    are too few. Prefers parts that support another answer. Never takes a part right before one that supports
+    this answer, nor the first part, which introduces the document.
     """
     document = gold.document_text
     parts = parts_of(document)
@@ -146,7 +146,7 @@ def elsewhere(gold: Sample, supporting: Sequence[int], siblings: Sequence[Sample
 
 
 def _holders(gold: Sample) -> list[set[int]]:
-    """For each word of an answer that its document holds, the parts that do: one of them has to stay."""
+    """For each word of an answer, the parts of its document that hold it: one of them has to stay."""
     document, language = gold.document_text, gold.language
     held = words_of_parts(document, language)
     words = sorted(words_of(gold.answer, language))
@@ -155,7 +155,7 @@ def _holders(gold: Sample) -> list[set[int]]:
 
 
 def _needs(gold: Sample, part: str) -> bool:
-    """May the answer, or one of its claims, rest on a part of the document? Shared words or a fact tell."""
+    """May the answer or one of its claims rest on a part of the document, by shared words or a fact?"""
     language = gold.language
     said, held = words_of(gold.answer, language), words_of(part, language)
     if len(said & held) > UNTOUCHED * min(len(said), len(held)):

@@ -1,7 +1,7 @@
-"""A second passage next to a document, which holds what an answer says and is about something else.
+"""A second passage next to a document, which has the answer's words but is about something else.
 
-Without it the document that no longer supports an answer is the one where its words are nowhere: to look them
-up would be enough. Both samples get the same passage, from another document that holds the words.
+Without it, the document that no longer supports an answer would be the one without its words, and looking
+these up would be enough. Both samples get the same passage, from another document that has the words.
 """
 
 from collections.abc import Sequence
@@ -19,24 +19,24 @@ from judge.baselines.overlap import units
 from judge.types import Language, Sample
 
 LONGEST = {"en": 900, "zh": 450}
-"""Characters of a passage."""
+"""Most characters of a passage."""
 TRIED = 4
-"""Texts that are tried for a passage."""
+"""At most this many texts are tried."""
 STRANGE = {True: 0.34, False: 0.15}
-"""Share of the question's words that a passage may hold: if the answer is a number, date or name, or not."""
+"""Largest share of the question's words in a passage: if the answer is a number, date or name, or not."""
 
 
 def add_distractor(contrast: Contrast, gold: Sample, texts: Sequence[str], rng: Random) -> Contrast | None:
-    """The pair with a passage next to both of its documents.
+    """Add the same passage to both documents of a pair.
 
-    ``None`` where everything that the hallucinated sample's answer names is still in its document, or where
-    no other text can hold what does not.
+    ``None`` if the hallucinated sample's document still has everything that its answer names, or if no other
+    text has what is missing.
 
     Args:
-        contrast: edits of a document.
-        gold: the sample that they are about.
+        contrast: the edit of a document.
+        gold: the sample it was made from.
         texts: paragraphs of documents of its kind.
-        rng: decides which, and where it stands.
+        rng: decides which passage, and whether it comes first or last.
     """
     left, kept = contrast.hallucinated_document or "", contrast.faithful_document or ""
     answer = gold.answer if contrast.hallucinated is None else contrast.hallucinated
@@ -70,13 +70,13 @@ def add_distractor(contrast: Contrast, gold: Sample, texts: Sequence[str], rng: 
 
 
 def _repeats(passage: str, document: str) -> bool:
-    """Does a passage say a sentence of the document? Windows of one article overlap."""
+    """Does a passage repeat a sentence of the document? Windows of one article overlap."""
     there = bare_document(document)
     return any(bare(passage[part.start : part.end]) in there for part in parts_of(passage))
 
 
 def _passage(wanted: Sequence[Fact], text: str, language: Language) -> str:
-    """Some sentences of a text that hold all the facts; empty where there are none."""
+    """Some sentences of a text that hold all the facts; empty if there are none."""
     if is_table(text):
         return ""
     parts = parts_of(text)
@@ -87,7 +87,7 @@ def _passage(wanted: Sequence[Fact], text: str, language: Language) -> str:
 
 
 def _around(at: int, text: str, longest: int) -> str:
-    """The sentences around one, as many as fit, from one paragraph; nothing where that is but one."""
+    """The sentences around one, as many as fit, from one paragraph; empty if that is only one."""
     parts = parts_of(text)
     first = last = at
     while True:

@@ -1,4 +1,4 @@
-"""An edit of a document by rule, so that it no longer supports the answer, and a harmless counterpart."""
+"""Rule-based edits of a document so that it no longer supports the answer, with a harmless counterpart."""
 
 import random
 from collections.abc import Iterator
@@ -14,19 +14,19 @@ from data_pipeline.text.triples import Triple, triples_of
 from judge.types import Sample
 
 SWAPS_FIRST = 0.25
-"""Share of gold answers for which swaps are tried first. By looking words up they are told more easily."""
+"""Share of gold answers for which swaps are tried first. Look-up solves swaps more easily than deletions."""
 SHORTEST_PARAGRAPH = 80
-"""Characters of a paragraph that is put next to a document."""
+"""Fewest characters of a paragraph that may serve as a distractor."""
 MOST_SIBLINGS = 4
-"""Other answers about a document that are looked for in it."""
+"""At most this many other answers about the same document are considered."""
 
 
 class DocumentEditor:
     """Makes pairs of one answer and two documents, one of which no longer supports it.
 
     Args:
-        neighbours: the other gold answers. Without them nothing is taken from other documents.
-        seed: with the sample, it decides which edit is tried first.
+        neighbours: the other gold answers. Without them, nothing is taken from other documents.
+        seed: with the sample, decides which edit is tried first.
     """
 
     def __init__(self, neighbours: Neighbours | None, seed: int):
@@ -36,7 +36,7 @@ class DocumentEditor:
         self._about: tuple[str, list[Sample]] = ("", [])
 
     def __call__(self, gold: Sample) -> Iterator[Contrast]:
-        """One edit of a gold answer's document; none where rules cannot make one surely."""
+        """One edit of a gold answer's document; none if rules are not sure of one."""
         rng = random.Random(f"document:{self._seed}:{gold.id}")
         pool = self._pool(gold)
         siblings = self._siblings(gold)
@@ -57,12 +57,12 @@ class DocumentEditor:
                     return
 
     def _other_passage(self, gold: Sample) -> Iterator[Contrast]:
-        """Last, since a document that is another one altogether is the easiest to see through."""
+        """Replace the document. Tried last, since an entirely different document is easiest to spot."""
         if self._neighbours is not None:
             yield from other_passage(gold, self._neighbours.passages(gold))
 
     def _siblings(self, gold: Sample) -> list[Sample]:
-        """Other answers about the same document; kept, since they come one after another."""
+        """Other answers about the same document. Cached, since these follow each other."""
         text = gold.document_text
         if self._neighbours and self._about[0] != text:
             self._about = (text, [gold, *self._neighbours.siblings(gold)])
@@ -77,7 +77,7 @@ class DocumentEditor:
 
 
 class _Pool:
-    """What is taken from the documents of one kind: their paragraphs, triples and records."""
+    """Material from the documents of one kind: paragraphs, triples and record values."""
 
     def __init__(self, texts: list[str]):
         found = {line for text in texts for line in text.split("\n") if len(line) >= SHORTEST_PARAGRAPH}

@@ -1,4 +1,4 @@
-"""What a document is made of, for edits: its sentences, or the lines of a table; and how one is taken out."""
+"""The parts of a document for edits: its sentences, or the lines of a table; and how to remove some."""
 
 import re
 from collections import Counter
@@ -10,9 +10,9 @@ from judge.prompting.sentences import sentence_spans
 from judge.types import Language, Span
 
 PROSE = 0.8
-"""Share of a document's text from which on lines that end as sentences do make it prose."""
+"""From this share of text in lines that end like sentences, a document is prose."""
 _LINE = re.compile(r"[^\n]+")
-# Text that was split into tokens has a space before each end mark, and often no capital after it.
+# Tokenised text has a space before each end mark, and often no capital after it.
 _TOKENISED_END = re.compile(r"(?<= [.!?])(?: (?:''|[\"”]))?\s+(?=\S)")
 _GOES_ON = re.compile(
     r"(?:He|She|They|There|Nobody|None|One of|His|Her|Their|Only \d+ of|For (?:example|instance)|This|These"
@@ -20,14 +20,14 @@ _GOES_ON = re.compile(
     r"|(?:Before|After) (?:that|this))\b|例如|比如|譬如|具体|具體|这|這"
     r"|此(?![前外后後])|因此|所以|于是|於是"
 )
-"""How a sentence begins that means nothing without the one before it."""
+"""Openings of sentences that mean nothing without the one before."""
 _TURN = re.compile(r"\w[\w .’'-]{0,24}[:：]")
 """A line of a dialogue: somebody's name, and what they say."""
 
 
 @lru_cache(maxsize=2048)
 def parts_of(document: str) -> tuple[Span, ...]:
-    """What can be taken out of a document: its sentences; whole lines where it is a table or triples."""
+    """The removable parts of a document: its sentences, or whole lines of a table or triples."""
     lines = _lines(document)
     if len(lines) > 1 and sum("|" in document[line.start : line.end] for line in lines) > len(lines) / 2:
         return lines
@@ -36,16 +36,16 @@ def parts_of(document: str) -> tuple[Span, ...]:
 
 @lru_cache(maxsize=2048)
 def is_table(document: str) -> bool:
-    """Is it a record, or mostly lines that are cells, turns of speech, or broken in mid-sentence?
+    """Is it a record, or mostly lines that are cells, turns of a dialogue, or broken in mid-sentence?
 
-    What is gone there leaves a hole: a label without its figure, an answer without its question. A title,
-    authors and headings above whole paragraphs make no table.
+    Deletions leave a gap there: a label without its figure, an answer without its question. A title, authors
+    and headings above whole paragraphs do not make a table.
     """
     if document.lstrip()[:1] in ("{", "["):
         return True
     lines = [document[line.start : line.end] for line in _lines(document)]
     whole = [line for line in lines if re.search(r"[。！？.!?”\"]\s*$", line)]
-    # Who speaks in a dialogue speaks again; "Date:" stands above an article once.
+    # Speakers of a dialogue speak more than once; "Date:" above an article occurs once.
     speakers = Counter(match[0] for line in lines if (match := _TURN.match(line)))
     turns = sum(count for count in speakers.values() if count > 1)
     broken = 2 * len(whole) < len(lines) and sum(map(len, whole)) < PROSE * sum(map(len, lines))
@@ -53,9 +53,9 @@ def is_table(document: str) -> bool:
 
 
 def leaves_hole(document: str, numbers: Collection[int], language: Language) -> bool:
-    """Does what is left, less some parts, depend on one that is gone, or miss the subject of it all?
+    """Without some parts, does the rest depend on a removed one, or lack the subject of the whole text?
 
-    Chinese texts name their subject in the first sentence and leave it out of the others.
+    Chinese texts name their subject in the first sentence and omit it in the others.
     """
     if language == "zh" and 0 in numbers:
         return True
@@ -69,7 +69,7 @@ def leaves_hole(document: str, numbers: Collection[int], language: Language) -> 
 
 
 def without(document: str, numbers: Collection[int]) -> str:
-    """A document less some of its parts, with the spaces or the line break that belonged to them."""
+    """A document without some of its parts and the spaces or line breaks that belong to them."""
     kept, start = "", 0
     for number, part in enumerate(parts_of(document)):
         if number in numbers:
@@ -86,7 +86,7 @@ def _lines(document: str) -> tuple[Span, ...]:
 
 
 def _split(document: str, sentence: Span) -> list[Span]:
-    """A sentence of the splitter, at the end marks that stand alone."""
+    """Cut a sentence of the splitter at tokenised end marks."""
     found, start = [], sentence.start
     for end in _TOKENISED_END.finditer(document, sentence.start, sentence.end):
         found.append(Span(start, start + len(document[start : end.end()].rstrip())))

@@ -1,8 +1,7 @@
-"""The edit ``other_passage``: the answer stays, its document gives way to one that does not support it.
+"""The edit ``other_passage``: the answer stays, its document is replaced by one that does not support it.
 
-This is like a retriever that finds the wrong passage of the right article. It is for answers that no
-part of a document can be taken out for: the first sentence of a text, a word that is everywhere, a cell of a
-table.
+This is like a retriever that finds the wrong passage of the right article. It serves answers for which no
+part of the document can be removed: the first sentence of a text, a word that is everywhere, a table cell.
 """
 
 import re
@@ -18,25 +17,25 @@ from judge.prompting.sentences import sentence_spans
 from judge.types import Language, Sample, Task
 
 TRIED = 12
-"""Passages that are tried."""
+"""At most this many passages are tried."""
 ON_TOPIC, LEAST = {"en": 0.2, "zh": 0.25}, {"en": 2, "zh": 3}
-"""Share of a question's content words that a passage has to speak of, and how many at least: one about
-something else altogether would be seen through at a glance."""
+"""A passage needs this share of a question's content words, and at least this many: an entirely unrelated one
+would be too easy to spot."""
 ANSWERS = 0.6
-"""Share of a question's content words with which two sentences in a row may answer it in other words."""
+"""Two consecutive sentences with this share of a question's content words may answer it in other words."""
 SHORTEST = {"en": 150, "zh": 75}
-"""Characters of a passage, at least."""
+"""Fewest characters of a passage."""
 _BARE = re.compile(r"(?:yes|no|true|false|both|neither|是|否|有|对|不).{0,2}", re.I)
 
 
 def other_passage(gold: Sample, near: Sequence[str]) -> Iterator[Contrast]:
-    """The pair of an answer with its own document and with a near one that says nothing of it.
+    """Pair an answer with its own document and with a similar one that does not support it.
 
     Args:
-        gold: the answer; nothing is made of one without a question, of yes or no, or of one that denies:
-            what is not so, no passage tells.
-        near: other documents of its kind, the nearest first; of those that speak as much of the question, the
-            first is taken.
+        gold: the answer. Answers without a question, yes/no answers and denials get no pair: a passage rarely
+            says what is not the case.
+        near: other documents of its kind, the nearest first. Those with more of the question's words are
+            tried first.
     """
     claim = _claim(gold)
     if claim is None:
@@ -84,8 +83,8 @@ def _denies(answer: str, language: Language) -> bool:
 def _says_nothing(text: str, claim: str, gold: Sample) -> bool:
     """Does a passage surely not support a claim?
 
-    It lacks the claim's numbers, in whatever form; no two sentences in a row speak of most of the question;
-    and what :func:`is_gone` looks for is not there.
+    It must lack the claim's numbers in any form, have no two consecutive parts with most of the question's
+    words, and have nothing that :func:`is_gone` looks for.
     """
     said = {value for number in numbers(claim) for value in (number.value, number.bare)}
     if said & values(text):

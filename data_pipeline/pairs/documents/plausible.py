@@ -1,4 +1,4 @@
-"""May a number give way to another all over a document, and the text stay a plausible one?"""
+"""Can a number be replaced throughout a document so that the text stays plausible?"""
 
 import re
 
@@ -12,19 +12,19 @@ _BOUND = (
     r"\b(?:(?:more|less|fewer|greater|larger|higher|lower|older|younger|longer|shorter) than|over|above"
     r"|at least|at most|up to|under|below|within|nearly|almost)|[<>≤≥=]|[超逾近内]|超过|至少|最多|不足|不到"
 )
-"""Words before a number that make it a bound."""
+"""Patterns before a number that make it a bound."""
 _BOUND_BEFORE = re.compile(rf"(?:{_BOUND})\W{{0,3}}\Z", re.I)
 _BOUND_BEHIND = re.compile(r"\w{0,2}(?:以[上下内]|[多余餘])")
 _REACH = 40
-"""Characters in which such words stand."""
+"""Such patterns are looked for in this many characters before a number."""
 
 
 def can_change(old: str, new: str, document: str) -> bool:
-    """Has a number two digits at least, and is it never part of a name, as in "Apollo 11" or "7 Wall Street"?
+    """Does a number have at least two digits, and is it never part of a name ("Apollo 11", "7 Wall Street")?
 
-    A small one may be said in words too, or mean other things in other places. One with bounds behind it, as
-    in "2.6 (95% CI 2.5-2.7)", has to lie within them; a share behind its count, as in "560 (44.6%)", follows
-    from it.
+    Smaller numbers may also be written in words, or mean something else elsewhere. A number before bounds
+    ("2.6 (95% CI 2.5-2.7)") must lie within them, and a share after its count ("560 (44.6%)") follows from
+    it. A year must stay near the true one and in the same order with the document's other years.
     """
     years = [re.fullmatch(rf"({_YEAR}) ?年?", text.strip()) for text in (old, new)]
     if years[0] and years[1] and not _year_fits(int(years[0][1]), int(years[1][1]), document):
@@ -41,7 +41,7 @@ def can_change(old: str, new: str, document: str) -> bool:
 
 
 def is_bound(number: str, text: str) -> bool:
-    """Is a number a bound somewhere, as in "more than 140"? That is also true of 160."""
+    """Is a number a bound somewhere ("more than 140")? Such statements are also true of other numbers."""
     held, sought = lowered(text), lowered(number)
     at = held.find(sought)
     while at >= 0:
@@ -54,6 +54,6 @@ def is_bound(number: str, text: str) -> bool:
 
 
 def _year_fits(old: int, new: int, document: str) -> bool:
-    """Is a year near the true one, and before and after the same other years of the document?"""
+    """Is a year near the true one, and in the same order with the other years of the document?"""
     years = {int(year) for year in re.findall(rf"(?<!\d){_YEAR}(?!\d)", document)} - {old}
     return abs(old - new) <= FURTHEST and new not in years and all((old < y) == (new < y) for y in years)

@@ -1,8 +1,8 @@
 """Edits of documents that are RDF triples or JSON records: a value becomes that of another document.
 
-Of triples, one about another subject joins the document first, of the same predicate. In one sample the two
-subjects have each its own value, in the other one they have changed values: both values stand in both
-documents and in neither sample is a line missing, so that only who has which value tells.
+To a document of triples, a triple about another subject with the same predicate is added first. In one sample
+each subject has its own value, in the other the values are swapped. Both documents have both values and the
+same number of lines, so only the assignment of values gives the label away.
 """
 
 import json
@@ -19,7 +19,7 @@ from data_pipeline.text.triples import Triple, triples_of
 from judge.types import Sample
 
 MOST_DONORS = 8
-"""Triples of other documents that are tried for one of this one."""
+"""At most this many triples of other documents are tried for each triple."""
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _NAMES = ("alternativeName", "fullName", "birthName", "title", "alias")
 """Predicates whose values are names of their subject."""
@@ -27,7 +27,7 @@ _PLAIN = re.compile(r"[^\W_][\w .,'’&-]*[\w.]")
 
 
 def values_of(document: str) -> list[tuple[str, str]]:
-    """Keys and texts of a JSON record; none where the document is not a record."""
+    """Keys and texts of a JSON record; empty if the document is not a record."""
     if document[:1] not in ("{", "["):
         return []
     try:
@@ -49,12 +49,12 @@ def _leaves(value: Any, key: str) -> Iterator[tuple[str, str]]:
 
 
 def change_places(gold: Sample, others: Iterable[Triple], rng: Random) -> Iterator[Contrast]:
-    """Edits in which a triple's value and that of another subject change places.
+    """Edits that swap a triple's value with that of another subject.
 
     Args:
         gold: an answer whose document is triples.
         others: triples of other documents.
-        rng: decides which is tried first, and which sample's document is the true one.
+        rng: decides the order of attempts, and which sample's document is the true one.
     """
     own = triples_of(gold.document_text)
     if not own:
@@ -79,7 +79,7 @@ def _exchanged(gold: Sample, own: Sequence[Triple], triple: Triple, donor: Tripl
     documents = ["\n".join(map(str, lines)) for lines in (true, [changed.get(line, line) for line in true])]
     old, new, answer = triple.value, donor.value, None
     verbatim = occurs(old, gold.answer) and all(_PLAIN.fullmatch(value) for value in (old, new))
-    verbatim = verbatim and all(line.subject != old for line in own)  # what else is said of the old value
+    verbatim = verbatim and all(line.subject != old for line in own)  # no line is about the old value
     if verbatim and not re.search(rf"\b(?:an?|the) {re.escape(old)}", gold.answer) and rng.random() < 0.5:
         said = replace_words(gold.answer, {old: new})
         if occurs(new, said) and not occurs(old, said):  # "pop music" is not written as "Pop music"
@@ -97,7 +97,7 @@ def _exchanged(gold: Sample, own: Sequence[Triple], triple: Triple, donor: Tripl
 
 
 def _is_said(value: str, answer: str) -> bool:
-    """Does an answer surely hold a value: as it stands, by all its words, or by the parts of a date?"""
+    """Does an answer surely state a value: verbatim, by all its words, or by the parts of a date?"""
     if _DATE.fullmatch(value.strip('"')):
         year, _, day = value.strip('"').split("-")
         return occurs(year, answer) and re.search(rf"(?<!\d){int(day)}(?!\d)", answer) is not None
@@ -106,9 +106,9 @@ def _is_said(value: str, answer: str) -> bool:
 
 
 def _is_said_twice(triple: Triple, own: Sequence[Triple]) -> bool:
-    """Is a value, or one of its words, in another line too, so that this one alone does not support it?
+    """Is a value or one of its words in another line too, so that this line is not its only support?
 
-    It may be what another line is about.
+    Lines with the value as their subject do not count.
     """
     words = _telling(triple.value)
     rest = [line for line in own if line is not triple]
@@ -123,7 +123,7 @@ def _telling(value: str) -> set[str]:
 
 
 def _fits(triple: Triple, donor: Triple, own: Sequence[Triple], answer: str) -> bool:
-    """Is the other one about another subject, with a value of the same form that says something else?"""
+    """Is the other triple about another subject, with a value of the same form but another meaning?"""
     one, two = triple.value, donor.value
     if triple.predicate in _NAMES or any(
         words_of(value, "en") & words_of(line.subject, "en")
@@ -145,7 +145,7 @@ def _fits(triple: Triple, donor: Triple, own: Sequence[Triple], answer: str) -> 
 
 
 def alter_record(gold: Sample, others: Iterable[tuple[str, str]], rng: Random) -> Iterator[Contrast]:
-    """Edits in which a text of a record becomes one that another document has under the same key."""
+    """Edits that replace a text of a record by one that another document has under the same key."""
     document = gold.document_text
     own = values_of(document)
     found: dict[str, set[str]] = {}

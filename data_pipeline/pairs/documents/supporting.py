@@ -1,6 +1,6 @@
-"""Which parts of a document support an answer, by rule: the words of the answer that the question lacks.
+"""Which parts of a document support an answer, by rule: those with the answer's words beyond the question's.
 
-Words are compared by their stems, since what supports a claim often says it in other forms of the same words.
+Words are compared by stem, since the support of a claim often uses other forms of the same words.
 """
 
 import re
@@ -17,27 +17,27 @@ from judge.baselines.overlap import units
 from judge.types import Language
 
 SHORT = {"en": 8, "zh": 16}
-"""Words (characters in Chinese) up to which an answer counts as a span of the document."""
+"""Most words (characters in Chinese) of an answer that counts as a span of the document."""
 SUPPORTS = 0.34
-"""Share of an answer's telling words that the part which supports it holds at least ..."""
+"""At least one supporting part holds this share of an answer's telling words ..."""
 SUPPORT = 0.6
-"""... and all the parts that may support it hold together."""
+"""... and all supporting parts together hold this share."""
 HINTS = 0.25
-"""Share from which on a part may help to support it, and goes too."""
+"""Parts above this share may contribute support, and count too."""
 BLIND = {"en": 0.25, "zh": 0.34}
-"""Share up to which two parts in a row are taken to say nothing of a claim."""
+"""Up to this share, two consecutive parts are taken to say nothing of a claim."""
 GONE = {"en": 0.5, "zh": 0.4}
-"""Share of a claim's telling words in the document that must be nowhere in what is left of it."""
+"""Share of a claim's telling words in the document that must be missing from what is left of it."""
 SHORTENED = {"en": 0.5, "zh": 0.2}
-"""Share of a short answer's words that may stand for it, as a party's or a person's short name does ..."""
+"""Share of a short answer's words that may stand for it, like the short name of a party or person ..."""
 RECALLS = {"en": 0.2, "zh": 0.1}
-"""... where such a share of the question's words stands too."""
+"""... if this share of the question's words is there too."""
 LONG_SPAN = 4
-"""Words of a short answer from which on the half of them may stand for it anywhere."""
+"""From this many words, half of a short answer may stand for all of it anywhere."""
 FAR = 0.2
-"""Share of a question's words up to which a sentence is not about what the question asks."""
+"""Up to this share of a question's words, a sentence is not about what it asks."""
 ABOUT = 0.4
-"""Share from which on it is."""
+"""From this share on, it is."""
 _AIM = re.compile(
     r"\b(?:aim\w*|purpose|objectives?|goal|sought|whether|hypothes\w+|unclear|unknown|controvers\w+"
     r"|(?:^|was |study |were )to (?:\w+ly )?(?:determine|evaluate|assess|examine|investigate|compare|explore"
@@ -45,22 +45,22 @@ _AIM = re.compile(
     r"|旨在|目的|是否",
     re.I,
 )
-"""Marks of a sentence that says what was to be found out, and not what was found."""
+"""Marks of a sentence that says what a study asked, not what it found."""
 _FINDING = re.compile(r"\b[Pp] ?[<=>]|\b(?:CI|odds|hazard|relative risk|significan\w+|correlat\w+)\b|\d ?%\)")
-"""Marks of a result. A conclusion may rest on it and share few of its words."""
+"""Marks of a result. A conclusion may rest on one and share few of its words."""
 _BARE_WORD = re.compile(r"(?:yes|no|true|false|none|both|neither|是|否|不是|没有|有)\W*", re.I)
 
 
 def in_pairs(held: Sequence[frozenset[str]]) -> list[frozenset[str]]:
-    """The words of each part and the next together; of the last part alone. None of no parts."""
+    """The words of each part and the next combined; those of the last part alone. Empty without parts."""
     nothing: frozenset[str] = frozenset()
     return [one | two for one, two in zip_longest(held, held[1:], fillvalue=nothing)]
 
 
 def telling(claim: str, question: str, document: str, language: Language) -> frozenset[str]:
-    """The content words by which a claim is known: not those of the question, nor of the document's topic.
+    """The content words that identify a claim: not those of the question, nor of the document's topic.
 
-    A word of the topic stands in half of the document's parts, or more.
+    Topic words are those in at least half of the document's parts. If no others are left, they are kept.
     """
     found = words_of(claim, language) - words_of(question, language)
     held = words_of_parts(document, language)
@@ -69,12 +69,12 @@ def telling(claim: str, question: str, document: str, language: Language) -> fro
 
 
 def is_span(answer: str, document: str, language: Language) -> bool:
-    """Is an answer a few words that stand in the document as they are? Then they are looked for as such."""
+    """Is an answer a few words that occur verbatim in the document? Then it is searched for as such."""
     return len(units(answer, language)) <= SHORT[language] and stands_in(answer, document)
 
 
 def can_be_missed(answer: str, language: Language) -> bool:
-    """Can a short answer be told to be gone from a document? Not yes, nor a number that words can say."""
+    """Can rules tell that a short answer is gone from a document? Not for "yes" or numbers often in words."""
     digits = re.sub(r"\D", "", answer)
     if digits == bare(answer):
         return len(digits) >= 2 and int(digits) > 20
@@ -82,11 +82,11 @@ def can_be_missed(answer: str, language: Language) -> bool:
 
 
 def supporting_parts(document: str, claim: str, question: str, language: Language) -> list[int]:
-    """Numbers of the parts (see :func:`parts_of`) that may support a claim; empty where none surely does.
+    """Numbers of the parts (see :func:`parts_of`) that may support a claim; empty if none surely does.
 
-    A short claim is supported where it stands, but for the places that have nothing to do with the question
-    (see :func:`elsewhere_too`). A longer one by the parts that share its telling words, or a fact of it;
-    those that only ask it do not support it, but go as well.
+    A short claim is supported wherever it occurs, except in parts that are not about the question (see
+    :func:`elsewhere_too`). A longer one is supported by parts that share its telling words or a fact. Parts
+    that only raise the question do not count as support, but are included.
     """
     texts = _texts(document)
     if is_span(claim, document, language):
@@ -109,9 +109,9 @@ def supporting_parts(document: str, claim: str, question: str, language: Languag
 
 
 def elsewhere_too(document: str, claim: str, question: str, language: Language) -> list[int]:
-    """Parts where a short answer stands, but which do not answer the question: they and the part before them
-    share hardly a word with it, while another place where the answer stands shares many. Only for numbers,
-    dates and names; in Chinese none, where pairs of characters are no measure of that.
+    """Parts with a short answer that do not answer the question: they and the part before share hardly a word
+    with the question, while another part with the answer shares many. Only for numbers, dates and names, and
+    not in Chinese, where pairs of characters do not measure that.
     """
     if language == "zh" or not (find_facts(claim, language) or re.search(r"\d", claim)):
         return []
@@ -127,11 +127,11 @@ def elsewhere_too(document: str, claim: str, question: str, language: Language) 
 def is_gone(left: str, document: str, claim: str, question: str, language: Language) -> bool:
     """Does nothing in what is left of a document support a claim any more?
 
-    A span (see :func:`is_span`) must not stand there, whole or by its words in one part, nor shortened
-    (:data:`SHORTENED`) near words of the question, but for the places of :func:`elsewhere_too`. Of another
-    claim, no two parts in a row may hold more than :data:`BLIND` of the telling words, at least :data:`GONE`
-    of those that the document held are nowhere, and so is a fact of it, if it has any beyond the question. No
-    result that is about it may be left.
+    A span (see :func:`is_span`) must be gone, verbatim and by its words in one part, and also shortened
+    (:data:`SHORTENED`) near words of the question, except in parts of :func:`elsewhere_too`. For any other
+    claim, no two consecutive parts may hold more than :data:`BLIND` of the telling words; at least
+    :data:`GONE` of those in the document must be gone, and one of the claim's facts beyond the question, if
+    the document had any; and no result about the claim may be left.
     """
     wanted = telling(claim, question, document, language)
     if not wanted:
@@ -158,9 +158,9 @@ def is_gone(left: str, document: str, claim: str, question: str, language: Langu
 
 
 def _is_shortened(claim: str, question: str, texts: Sequence[str], language: Language) -> bool:
-    """Does enough of a short answer stand in two texts in a row to stand for it?
+    """Do two consecutive texts hold enough of a short answer to stand for all of it?
 
-    Words of the topic count too, since a short name may be one.
+    Topic words count too, since a short name may be one.
     """
     asked = words_of(question, language)
     own = words_of(claim, language) - asked or words_of(claim, language)
@@ -180,7 +180,7 @@ def stands_in(claim: str, text: str) -> bool:
 
 
 def _is_told(claim: str, texts: Sequence[str]) -> bool:
-    """Is a short answer in one of some texts, also by its initials, or as a number in another spelling?"""
+    """Is a short answer in one of the texts, also as initials or as a number in another spelling?"""
     initials = "".join(word[0] for word in claim.split() if word[0].isupper())
     short = re.compile(rf"\b{initials}\b") if len(initials) > 2 else None
     counted = {number.value for number in numbers(claim)}
@@ -202,5 +202,5 @@ def _texts(document: str) -> list[str]:
 
 @lru_cache(maxsize=256)
 def words_of_parts(document: str, language: Language) -> tuple[frozenset[str], ...]:
-    """The content words of each part of a document; kept, since claim after claim is looked for in it."""
+    """The content words of each part of a document. Cached, since many claims are looked up in it."""
     return tuple(words_of(text, language) for text in _texts(document))

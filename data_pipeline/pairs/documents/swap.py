@@ -1,7 +1,7 @@
 """The edit ``document_swap``: a fact becomes another one at every mention in the document.
 
-The new document supports the old answer no more, and it supports the new one. Either of the two may be the
-answer of a pair, so that each document is as often the faithful as the hallucinated one, and neither tells.
+The new document no longer supports the old answer, but supports the new one. Either can be the answer of a
+pair, so each document is faithful as often as hallucinated, and neither gives the label away.
 """
 
 import re
@@ -17,7 +17,7 @@ from data_pipeline.text.facts import answer_facts, document_facts, find_facts
 from judge.types import Language, Sample
 
 NEAR = FOREIGN_EDITS
-"""Edits of a text that put a near number or date, which the document lacks, in the place of a true one."""
+"""Edits that replace a number or date by a near one that the document lacks."""
 _COMPARES = re.compile(
     r"\b(?:more|less|fewer|rose|fell|grew|total|only|both|each|sum|half|double|twice|between|from \S+ to"
     r"|than|vs|versus|compared|increas\w*|decreas\w*|declin\w*|drop\w*|reduc\w*|\w+er|respectively"
@@ -25,15 +25,15 @@ _COMPARES = re.compile(
     r"|[增减升降超多少共总其]|[高低]于",
     re.I,
 )
-"""Words by which two numbers of a sentence may depend on each other."""
+"""Words that may make two numbers of a sentence depend on each other."""
 
 _TIMES = frozenset(("bp", "bc", "bce", "ad", "ce", "year", "years", "day", "days", "年", "岁", "月", "日"))
-"""Units of numbers whose order tells itself."""
+"""Units of numbers whose wrong order would show."""
 
 _CHANGE = {"en": "the document says '{stands}', not '{said}'", "zh": "文档说的是“{stands}”，不是“{said}”"}
 
 Changes = Mapping[str, str]
-"""What becomes what, all over a text."""
+"""Replacements to make throughout a text."""
 
 
 def swap(gold: Sample, rng: Random) -> Iterator[Contrast]:
@@ -48,9 +48,9 @@ def swap(gold: Sample, rng: Random) -> Iterator[Contrast]:
 
 
 def either_way(gold: Sample, old: str, new: str, changes: Changes, rng: Random) -> Contrast | None:
-    """The pair in which the document's ``old`` became ``new``, or that of the answer which says ``new``.
+    """The pair whose document changed from ``old`` to ``new``, or the reverse pair with an answer of ``new``.
 
-    ``None`` where the answer does not name the fact.
+    ``None`` if the answer or the document does not contain the fact.
     """
     document = gold.document_text
     changed = replace_words(document, changes)
@@ -81,7 +81,7 @@ def _near_date(gold: Sample, rng: Random) -> Iterator[tuple[str, str, Changes]]:
 
 
 def _near(gold: Sample, kind: str, rng: Random) -> Iterator[tuple[str, str, Changes]]:
-    """A number or a date of the answer that becomes a near one."""
+    """Change a number or a date of the answer to a near one."""
     document = gold.document_text
     edit = NEAR[kind](gold.answer, document, gold.question, gold.language, rng)
     if edit is None or occurs(edit.replaced, gold.question) or not occurs(edit.replaced, document):
@@ -93,9 +93,9 @@ def _near(gold: Sample, kind: str, rng: Random) -> Iterator[tuple[str, str, Chan
 
 
 def _numbers(gold: Sample, rng: Random) -> Iterator[tuple[str, str, Changes]]:
-    """A number of the answer that changes places with another one that counts the same.
+    """Swap a number of the answer with another one of the same unit.
 
-    Nothing that may be compared with either, so that no sum and no comparison goes wrong.
+    Skips sentences that may compare either with another number, so that no sum or comparison becomes wrong.
     """
     document, language = gold.document_text, gold.language
     told = f"{gold.question} {gold.answer}"
@@ -127,7 +127,7 @@ def _numbers(gold: Sample, rng: Random) -> Iterator[tuple[str, str, Changes]]:
 
 
 def replace_words(text: str, changes: Changes) -> str:
-    """Put words in the place of others at every mention, all at once, longer ones first."""
+    """Replace words at every mention, all at once, longer ones first."""
     longest = sorted(changes, key=len, reverse=True)
     pattern = "|".join(
         (r"(?<![A-Za-z0-9_-])(?<!\d[.,:])" if re.match(r"\w", old) and old.isascii() else r"(?<!\d)")
@@ -139,14 +139,14 @@ def replace_words(text: str, changes: Changes) -> str:
 
 
 def _clean(old: str, new: str, gold: Sample) -> bool:
-    """Is the old number or date nowhere any more once it is changed, and no article before it wrong?"""
+    """After the change, is the old number or date gone, and no article before it wrong?"""
     changed = replace_words(gold.document_text, {old: new})
     both = f"{gold.document_text} {gold.answer}"
     return not _lingers(old, changed, gold.language) and not re.search(rf"\ban? {re.escape(old)}", both, re.I)
 
 
 def _lingers(old: str, changed: str, language: Language) -> bool:
-    """Is a number or a date still there in another form: its digits, or one of its numbers of two digits?"""
+    """Is a number or date still there in another form: by its digits, or one of its longer numbers?"""
     if occurs(old, changed):
         return True
     numbers = set(re.findall(r"\d[\d.,]*\d|\d\d", old))

@@ -1,10 +1,10 @@
-"""Self-dialogue (DiaHalu, section 4): two chat models talk about a topic, and people annotate what was said.
+"""Self-dialogue (DiaHalu, section 4): two chat models talk about a topic, and people annotate the dialogue.
 
-topics.py   what is talked about, by domain; topics.jsonl holds some to begin with
+topics.py   topics by domain; topics.jsonl is a starter set
 config.py   the keys of a recipe
-turns.py    a dialogue, and what is wrong with a turn of the user's side
+turns.py    a dialogue, and faults of the user side's turns
 talk.py     the conversation: all dialogues together, turn by turn
-run.py      a whole run: the folder that it writes, and what it would cost
+run.py      a whole run: its output folder, and a cost estimate
 
 The prompts are in ``data_pipeline/papers/dialogues/dialogue_prompts.py``.
 """

@@ -1,4 +1,4 @@
-"""The keys of a recipe for self-dialogues. Every key here is read, and no other is allowed."""
+"""The keys of a recipe for self-dialogues. No other key is allowed."""
 
 from collections.abc import Mapping
 from typing import ClassVar, Self
@@ -18,19 +18,19 @@ class DialoguesConfig(StrictConfig):
     domains: dict[Domain, PositiveInt] = Field(min_length=1)
     """How many dialogues of each domain: knowledge, task, chit-chat, reasoning."""
     topics: str | dict[str, str] | None = None
-    """A file of topics of your own, instead of those that come along; or public sets by name, such as
+    """A file of your own topics instead of the starter set; or public sets by name, such as
     ``{truthfulqa: TruthfulQA.csv, gsm8k: test.jsonl}``: see ``SETS`` of ``topics.py``."""
     rounds: tuple[PositiveInt, PositiveInt] = (6, 10)
-    """Least and most rounds; each dialogue has a number between them, by the seed (DiaHalu, Table 1)."""
+    """Minimum and maximum rounds; each dialogue's number is drawn by the seed (DiaHalu, Table 1)."""
     user: str
     """The model that plays A: the person, or in chit-chat and reasoning the other partner."""
     assistant: str
-    """The model that plays B, and is looked at for hallucinations."""
+    """The model that plays B, whose turns are annotated for hallucinations."""
     repair: str | None = None
-    """The model that says again what A should not have said (knowledge and task); without, people do it."""
+    """The model that rewrites unfit turns of A (knowledge and task); without one, that is left to people."""
     repairs: str | None = None
-    """A file with turns of A that a person rewrote, in the form of ``to_repair.jsonl``; what follows a
-    rewritten turn is talked anew."""
+    """A file with turns of A rewritten by a person, in the form of ``to_repair.jsonl``; the dialogue is
+    generated anew after a rewritten turn."""
     teachers: tuple[TeacherConfig, ...] = Field(min_length=1)
     """The chat models that ``user``, ``assistant`` and ``repair`` name."""
     calls: CallsConfig = CallsConfig()

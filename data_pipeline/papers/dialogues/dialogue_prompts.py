@@ -1,8 +1,8 @@
-"""Self-dialogue (DiaHalu, section 4.2 and appendix A.1): what the sides are told, and repair of A's turns.
+"""Self-dialogue (DiaHalu, section 4.2 and appendix A.1): the prompts of both sides, and repair of A's turns.
 
-A knows the topic and what to try. In knowledge and task B is an assistant that knows nothing of the plan, as
-with a real person; in chit-chat and reasoning both are partners. What a side is told stands in its first user
-turn: not every chat template has a system role.
+A knows the topic and what to probe. In knowledge and task, B is an assistant that does not know the plan, as
+with a real person; in chit-chat and reasoning, both are partners. Instructions go into a side's first user
+turn, since not every chat template has a system role.
 """
 
 import json
@@ -78,14 +78,14 @@ def _setting(topic: Topic, persona: str) -> str:
 
 
 def user_prompt(topic: Topic, turns: Sequence[str], words: int) -> Prompted:
-    """Ask for A's next turn; ``turns`` are those so far, A's and B's by turns."""
+    """Ask for A's next turn; ``turns`` are those so far, A's and B's alternating."""
     rules = f"{USER[topic.domain]} {PROBES[topic.probe]} {FORM.format(words=words)}"
     opening = f"{rules}\n\n{_setting(topic, topic.persona_a)}\n\n{OPENING}"
     return Prompted([{"role": "user", "content": opening}, *_turns(turns, "A")], None)
 
 
 def assistant_prompt(topic: Topic, turns: Sequence[str]) -> Prompted:
-    """Ask for B's next turn; there is at least one of A's."""
+    """Ask for B's next turn; ``turns`` has at least one of A's."""
     rules = ASSISTANT[topic.domain]
     if topic.domain == "chit-chat":
         rules = f"{rules}\n\n{_setting(topic, topic.persona_b)}"
@@ -95,14 +95,14 @@ def assistant_prompt(topic: Topic, turns: Sequence[str]) -> Prompted:
 
 
 def repair_prompt(topic: Topic, turns: Sequence[str], message: str, fault: str, words: int) -> Prompted:
-    """Ask for another turn of A in place of ``message``, which has a fault."""
+    """Ask for a turn of A to replace ``message``, which has a fault."""
     said = [f"{'AB'[place % 2]}: {turn}" for place, turn in enumerate(turns)]
     fields = {"document": "\n".join([topic.setting, *said]), "message": message}
     return prompted(REPAIR.format(fault=fault, words=words), fields, REPLY, MESSAGE_SCHEMA)
 
 
 def _turns(turns: Sequence[str], side: str) -> list[Message]:
-    """The conversation as one side sees it: its own turns are the assistant's."""
+    """The conversation from one side's view: its own turns have the assistant role."""
     own = "AB".index(side)
     return [
         {"role": "assistant" if place % 2 == own else "user", "content": guard(turn)}

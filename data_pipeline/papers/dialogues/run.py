@@ -1,8 +1,8 @@
-"""A whole run of self-dialogue: the folder that it writes, and what it would cost.
+"""A whole run of self-dialogue: its output folder, and a cost estimate.
 
 OUT/dialogues.jsonl    samples, for `judge annotate`
 OUT/to_repair.jsonl    turns of A that no person would say, for people to rewrite (key `repairs`)
-OUT/manifest.json      config, counts, what was left out and why, cost
+OUT/manifest.json      config, counts, dropped dialogues with reasons, cost
 """
 
 import random
@@ -33,17 +33,17 @@ MANIFEST = "manifest.json"
 
 
 def run(config: DialoguesConfig, say: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
-    """Let the models talk and write the folder; gives back its manifest.
+    """Let the models talk, write the folder and return its manifest.
 
-    A run that was stopped is run again: what was answered comes from the call cache.
+    To resume an interrupted run, run it again: earlier replies come from the call cache.
 
     Args:
         config: the recipe.
-        say: is told how far the calls are.
+        say: called with lines on the progress of the calls.
 
     Raises:
-        InputError: the recipe, its topics or its repairs are wrong.
-        JudgeError: an endpoint fails, or the budget does not reach.
+        InputError: if the recipe, its topics or its repairs are wrong.
+        JudgeError: if an endpoint fails, or the budget does not cover the next call.
     """
     dialogues, rewritten = prepare(config)
     with ChatModels(config.teachers, config.calls, config.seed, say) as models:
@@ -77,7 +77,7 @@ def run(config: DialoguesConfig, say: Callable[[str], None] = lambda _: None) ->
 
 
 def prepare(config: DialoguesConfig) -> tuple[list[Dialogue], Rewritten]:
-    """The dialogues before their first turn, and the turns that people rewrote."""
+    """The dialogues, still empty, and the turns rewritten by people."""
     if isinstance(config.topics, dict):
         topics = [topic for name, path in config.topics.items() for topic in read_set(name, Path(path))]
     else:
@@ -93,7 +93,7 @@ def prepare(config: DialoguesConfig) -> tuple[list[Dialogue], Rewritten]:
 def converse(
     config: DialoguesConfig, models: ChatModels, dialogues: Sequence[Dialogue], rewritten: Rewritten
 ) -> None:
-    """Fill the dialogues with what the recipe's models say."""
+    """Fill the dialogues with turns of the recipe's models."""
     talk(
         dialogues,
         models.ask(config.user),
@@ -104,9 +104,9 @@ def converse(
 
 
 def to_repair(dialogues: Sequence[Dialogue]) -> Iterator[dict[str, Any]]:
-    """Turns of A that stayed as they should not be: rows for a person to put another ``text`` into.
+    """Turns of A with a fault that nobody repaired: rows whose ``text`` a person should rewrite.
 
-    A dialogue that stands still has them too: another turn may set it going.
+    Includes dialogues that stand still, since another turn may get them going.
     """
     for item in dialogues:
         if item.problem not in (None, STANDS_STILL):
@@ -117,10 +117,10 @@ def to_repair(dialogues: Sequence[Dialogue]) -> Iterator[dict[str, Any]]:
 
 
 def read_rewritten(path: Path, dialogues: Sequence[Dialogue]) -> Rewritten:
-    """Turns that a person rewrote: JSON Lines with ``id``, ``turn`` (from 1) and ``text``.
+    """Turns rewritten by a person: JSON Lines with ``id``, ``turn`` (from 1) and ``text``.
 
     Raises:
-        InputError: a row is wrong, or names a turn that there will not be.
+        InputError: if a row is wrong, or names a turn that will not exist.
     """
     rounds = {item.id: item.rounds for item in dialogues}
     found: dict[tuple[str, int], str] = {}
@@ -137,11 +137,11 @@ def read_rewritten(path: Path, dialogues: Sequence[Dialogue]) -> Rewritten:
 
 
 def dry_run(config: DialoguesConfig) -> dict[str, Estimate]:
-    """Estimate calls, tokens and price, by teacher; what the cache holds costs nothing. Repairs, which
-    nobody can foresee, come on top.
+    """Estimate calls, tokens and price by teacher; cached replies cost nothing. Repairs cannot be foreseen
+    and come on top.
 
     Raises:
-        InputError: as the run itself would.
+        InputError: under the same conditions as the run itself.
     """
     dialogues, rewritten = prepare(config)
     with CountingModels(config.teachers, config.calls, config.seed, _stand_in) as models:
@@ -150,5 +150,5 @@ def dry_run(config: DialoguesConfig) -> dict[str, Estimate]:
 
 
 def _stand_in(request: ChatRequest) -> Reply:
-    """Some words; each reply is another one, or A would seem to repeat itself."""
+    """A made-up reply; it differs each time, or A would seem to repeat itself."""
     return said(request, " ".join([f"word{len(request.messages)}"] * 30))

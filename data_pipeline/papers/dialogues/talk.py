@@ -1,6 +1,6 @@
-"""The conversation: in each round all dialogues ask the user's side, then the assistant's.
+"""The conversation: in each round, all dialogues ask the user's side, then the assistant's.
 
-Every reply is in the call cache, so a run that was stopped comes to where it was without a call.
+Every reply is in the call cache, so an interrupted run gets back to where it was without new calls.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -13,12 +13,12 @@ from data_pipeline.teachers.prompts.base import Prompted
 from judge.progress import track
 
 Rewritten = Mapping[tuple[str, int], str]
-"""What a person put in place of a turn of A: dialogue and number of the turn, from 1, to the text."""
+"""Turns of A rewritten by a person: dialogue id and turn number (from 1) to text."""
 
 USER_WORDS = 60
-"""A longer turn of A is none that a person would type."""
+"""Most words of a turn of A; no person would type more."""
 ATTEMPTS = 2
-"""How often a turn of A may be said again."""
+"""At most this many attempts to repair a turn of A."""
 
 
 def talk(
@@ -29,15 +29,15 @@ def talk(
     *,
     rewritten: Rewritten | None = None,
 ) -> None:
-    """Fill dialogues with their turns. One whose model gives no answer ends there, with its problem; so does
-    one in which both sides only repeat themselves.
+    """Fill dialogues with their turns. A dialogue ends early, with its ``problem`` set, if a model gives no
+    answer or both sides only repeat themselves.
 
     Args:
-        dialogues: empty ones.
+        dialogues: empty dialogues.
         user: asks the model that plays A.
         assistant: asks the model that plays B.
-        repair: asks the model that says A's turns again which no person would say; they stay without it.
-        rewritten: turns of A by people, which are taken as they are.
+        repair: asks the model that rewrites turns of A that no person would say; without it, they stay.
+        rewritten: turns of A by people, used unchanged.
     """
     rounds = max((dialogue.rounds for dialogue in dialogues), default=0)
     for number in track(range(1, rounds + 1), "rounds of all dialogues", rounds):
@@ -58,7 +58,7 @@ def _user_turns(
     repair: Ask | None,
     rewritten: Rewritten,
 ) -> None:
-    """A's turn of one round, repaired where it has to be."""
+    """Add A's turn of one round, repaired if necessary."""
     asked = [item for item in dialogues if (item.id, number) not in rewritten]
     replies = _ask(user, asked, lambda item: user_prompt(item.topic, item.turns, USER_WORDS))
     said = {item.id: reply for item, reply in zip(asked, replies, strict=True) if reply is not None}
@@ -96,7 +96,7 @@ def _user_turns(
 
 
 def _ask(ask: Ask, dialogues: Sequence[Dialogue], prompt: Callable[[Dialogue], Prompted]) -> list[str | None]:
-    """The next turn of each dialogue; ``None`` where there is none, which ends the dialogue."""
+    """The next turn of each dialogue, or ``None`` if there is none, which ends the dialogue."""
     turns: list[str | None] = []
     for item, reply in zip(dialogues, list(ask(map(prompt, dialogues))), strict=True):
         turn = clean(reply.text) if reply.problem is None else ""

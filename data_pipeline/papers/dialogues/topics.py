@@ -1,4 +1,4 @@
-"""What dialogues are about: a topic, its domain, and what the user's side is to try the other one's."""
+"""What dialogues are about: a topic, its domain, and how the user's side probes the other."""
 
 import json
 import random
@@ -15,8 +15,8 @@ from judge.rows import read_rows
 Domain = Literal["knowledge", "task", "chit-chat", "reasoning"]
 """The four of DiaHalu, section 3.2."""
 Probe = Literal["factual", "faithful"]
-"""``factual``: A asks for facts that can be false. ``faithful``: A goes back to what was said, changes it and
-asks what cannot be known, so that B may contradict, digress or rely on it too much (DiaHalu, section 3.3)."""
+"""``factual``: A asks for facts that can be false. ``faithful``: A returns to what was said, changes it and
+asks what B cannot know, so that B may contradict, digress or rely on it too much (DiaHalu, section 3.3)."""
 
 DOMAINS: tuple[Domain, ...] = get_args(Domain)
 PROBES: Mapping[Domain, Probe] = {
@@ -25,7 +25,7 @@ PROBES: Mapping[Domain, Probe] = {
     "chit-chat": "faithful",
     "reasoning": "factual",
 }
-"""What is tried where a topic does not say."""
+"""The default probe of topics that name none."""
 STARTER = Path(__file__).parent / "topics.jsonl"
 FIELDS = ("domain", "topic", "source", "probe", "persona_a", "persona_b")
 CHAT = "Get to know each other in an open conversation"
@@ -39,19 +39,19 @@ SETS: Mapping[str, tuple[Domain, tuple[str, ...]]] = {
     "gsm8k": ("reasoning", ("question",)),
     "mathqa": ("reasoning", ("Problem",)),
 }
-"""The public sets of DiaHalu, section 4.1: their domain, and what their releases call the topic.
+"""The public sets of DiaHalu, section 4.1: their domain, and the fields that hold the topic.
 
-DSTC 1 has no reader: its logs hold turns and dialogue acts, and the paper does not say what of them became a
-topic. The topics of the other two sources, GPT-4 and social media, are not public.
+DSTC 1 has no reader: its logs hold turns and dialogue acts, and the paper does not say which of these became
+topics. The topics of the other two sources, GPT-4 and social media, are not public.
 """
 _TAG = re.compile(r"<[^>]*>")
 
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """One topic; ``id`` is its domain and its place among the file's topics of that domain, from 1.
+    """One topic; ``id`` is the domain (or public set) and the topic's number in it, from 1.
 
-    ``source`` says where it comes from. Personas belong to chit-chat.
+    ``source`` says where the topic comes from. Only chit-chat has personas.
     """
 
     id: str
@@ -64,18 +64,18 @@ class Topic:
 
     @property
     def setting(self) -> str:
-        """What those who annotate a dialogue are shown as its document."""
+        """The document that annotators see next to a dialogue."""
         parts = [f"Topic: {self.text}"]
         parts += [f"A: {self.persona_a}", f"B: {self.persona_b}"] if self.persona_a else []
         return "\n".join(parts)
 
 
 def read_topics(path: Path = STARTER) -> list[Topic]:
-    """The topics of a file: JSON Lines with ``domain``, ``topic`` and, if wanted, ``source`` and ``probe``;
-    in chit-chat with ``persona_a`` and ``persona_b``.
+    """The topics of a file: JSON Lines with ``domain``, ``topic`` and, optionally, ``source`` and ``probe``;
+    for chit-chat also ``persona_a`` and ``persona_b``.
 
     Raises:
-        InputError: a row is wrong, or there is none.
+        InputError: if a row is wrong, or there is none.
     """
     topics: list[Topic] = []
     counts = dict.fromkeys(DOMAINS, 0)
@@ -101,10 +101,10 @@ def read_topics(path: Path = STARTER) -> list[Topic]:
 
 
 def read_set(name: str, path: Path) -> Iterator[Topic]:
-    """The topics of one of the :data:`SETS`, in its public form; each once.
+    """The topics of one of the :data:`SETS` in its public form, without duplicates.
 
     Raises:
-        InputError: the set is unknown, or a row has none of its fields.
+        InputError: if the set is unknown, or a row lacks its fields.
     """
     if name not in SETS:
         raise InputError(unknown("set", name, SETS), field="topics")
@@ -123,7 +123,7 @@ def read_set(name: str, path: Path) -> Iterator[Topic]:
 
 
 def _rows(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """The rows of a file; MultiWOZ' ``data.json`` is one object with a dialogue under each name."""
+    """The rows of a file; MultiWOZ' ``data.json`` is one object of dialogues by name."""
     if path.name != "data.json":
         return iter(read_rows(path))
     try:
@@ -133,7 +133,7 @@ def _rows(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
 
 
 def _text(values: Any, field: str) -> str:
-    """The text under a dotted name, in one line and without tags; empty where there is none."""
+    """The text under a dotted name, on one line and without tags; empty if there is none."""
     for key in field.split("."):
         values = values.get(key) if isinstance(values, Mapping) else None
     parts = values if isinstance(values, list) else [values]
@@ -141,10 +141,10 @@ def _text(values: Any, field: str) -> str:
 
 
 def choose(topics: Sequence[Topic], domains: Mapping[Domain, int], seed: int) -> list[Topic]:
-    """A number of topics of each domain, drawn by the seed, in the order of the file.
+    """Draw the wanted number of topics of each domain by the seed; returns them in file order.
 
     Raises:
-        InputError: there are fewer.
+        InputError: if a domain has too few topics.
     """
     chosen: set[str] = set()
     for domain, count in domains.items():

@@ -1,4 +1,4 @@
-"""A dialogue as it grows, turn by turn, and what is wrong with a turn of the user's side."""
+"""A dialogue as it grows, turn by turn, and faults of the user side's turns."""
 
 import re
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ from data_pipeline.papers.dialogues.topics import Topic
 from judge.types import Sample, Task
 
 REPAIRED_DOMAINS = ("knowledge", "task")
-"""Where A plays a person who asks a machine; elsewhere both are free (DiaHalu, section 4.2)."""
+"""Domains in which A plays a person who asks a machine; in others both are free (DiaHalu, section 4.2)."""
 
 _SPEAKER = r"(?:A|B|User|Human|Person|Customer|Assistant|Partner)\**\s*\d*\**\s*:"
 _OTHER = re.compile(rf"\n\s*\**{_SPEAKER}", re.IGNORECASE)
@@ -29,10 +29,10 @@ STANDS_STILL = "both sides say again what they said"
 
 @dataclass(slots=True)
 class Repair:
-    """A turn of A that no person would say, as it was first said; ``number`` counts from 1.
+    """A turn of A that no person would say; ``number`` counts from 1.
 
-    ``by`` tells who put another one in its place: ``model``, ``person`` or ``nobody``. Of a turn by a person,
-    ``text`` is that person's.
+    ``by`` tells who replaced it: ``model``, ``person`` or ``nobody``. ``text`` is A's first version if by
+    ``model``, the new text if by ``person``, and the last attempt if by ``nobody``.
     """
 
     number: int
@@ -43,7 +43,7 @@ class Repair:
 
 @dataclass(slots=True)
 class Dialogue:
-    """One dialogue. ``turns`` are A's and B's by turns; ``problem`` says why it ended early."""
+    """One dialogue. ``turns`` alternate between A and B; ``problem`` says why it ended early."""
 
     topic: Topic
     rounds: int
@@ -53,28 +53,28 @@ class Dialogue:
 
     @property
     def id(self) -> str:
-        """The name of the dialogue in all files."""
+        """The dialogue's name in all files."""
         return f"dialogue-{self.topic.id}"
 
     @property
     def text(self) -> str:
-        """All turns, one a line: ``A1: ...``, ``B1: ...``, ``A2: ...``."""
+        """All turns, one per line: ``A1: ...``, ``B1: ...``, ``A2: ...``."""
         return "\n".join(
             f"{'AB'[place % 2]}{place // 2 + 1}: {turn}" for place, turn in enumerate(self.turns)
         )
 
     @property
     def stands_still(self) -> bool:
-        """Whether in the last round both sides said again, word by word, what they had said before."""
+        """Whether both sides' last turns repeat, word for word, earlier turns of theirs."""
         said = [_plain(turn) for turn in self.turns]
         return len(said) > 2 and all(said[side] in said[side - 2 :: -2] for side in (-1, -2))
 
     def sample(self, user: str, assistant: str) -> Sample:
-        """The whole dialogue as what is judged; the setting is its document.
+        """The dialogue as a sample: all turns are the answer, the setting is the document.
 
         Args:
-            user: the model that was A.
-            assistant: the model that was B.
+            user: the model that played A.
+            assistant: the model that played B.
         """
         meta: dict[str, Any] = {
             "domain": self.topic.domain,
@@ -96,15 +96,15 @@ class Dialogue:
 
 
 def clean(text: str) -> str:
-    """A reply as one turn: on one line, without a speaker's name, and without turns that follow it."""
+    """A reply as one turn: on one line, without a speaker's name or further turns."""
     turn = " ".join(_NAME.sub("", _OTHER.split(text.strip())[0]).split())
     return _QUOTED.sub(r"\1", turn).strip()
 
 
 def fault_of(dialogue: Dialogue, turn: str, words: int) -> str | None:
-    """Why a turn of A is none that a person would say to a machine; goes on after "it ...".
+    """Why a person would not say a turn of A to a machine, in words that continue "it ...".
 
-    ``None`` where it is, and in domains where A is free.
+    ``None`` if the turn is fine, and in domains where A is free.
     """
     if dialogue.topic.domain not in REPAIRED_DOMAINS:
         return None

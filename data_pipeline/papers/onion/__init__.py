@@ -2,9 +2,9 @@
 
 config.py   the keys of a recipe
 make.py     the stages, one after another
-rules.py    what a rule can tell of the items of a stage
-run.py      a whole run: the files that it writes, and what it would cost
+rules.py    rule-based checks of the items of a stage
+run.py      a whole run: its output files, and a cost estimate
 
-The prompts are in ``onion_prompts.py``. The benchmark that reads the rows puts the three layers around them
-(``eval/benchmarks/onioneval.py``), as around the released ones.
+The prompts are in ``onion_prompts.py``. The benchmark that reads the rows (``eval/benchmarks/onioneval.py``)
+adds the three layers, as it does for the released rows.
 """

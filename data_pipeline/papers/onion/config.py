@@ -1,4 +1,4 @@
-"""The keys of a recipe for an OnionEval. Every key here is read, and no other is allowed."""
+"""The keys of a recipe for an OnionEval. No other key is allowed."""
 
 from collections.abc import Mapping
 from typing import ClassVar, Self
@@ -17,17 +17,17 @@ class OnionConfig(StrictConfig):
     categories: dict[str, PositiveInt] = Field(min_length=1)
     """How many entities of each category."""
     descriptions: str | None = None
-    """A file in the form of the released ``description.json``. Entities are then drawn from it, and their
-    descriptions are taken from it; without, the writer thinks of both."""
+    """A file in the form of the released ``description.json``, from which entities are drawn with their
+    descriptions; without one, the writer invents both."""
     facts: PositiveInt = 6
-    """At most this many facts of an entity."""
+    """At most this many facts per entity."""
     writer: str
     """The model that writes."""
     perturber: str | None = None
-    """Who makes a fact false: a chat model, the writer by default, or ``rules``, which change numbers, dates,
-    names and directions and leave out facts that have none."""
+    """Who makes a fact false: a chat model, by default the writer, or ``rules``, which change numbers, dates,
+    names, directions and negations and drop facts without any."""
     checker: str | None = None
-    """A second model, which looks over every item of every stage; without, rules alone do."""
+    """A second model that checks the items of every stage after the first; without one, only rules do."""
     teachers: tuple[TeacherConfig, ...] = Field(min_length=1)
     """The chat models that ``writer``, ``perturber`` and ``checker`` name."""
     calls: CallsConfig = CallsConfig()

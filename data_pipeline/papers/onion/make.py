@@ -1,7 +1,7 @@
-"""The stages: entities, descriptions, facts, hallucinations, contexts. Each takes what the stage before made.
+"""The stages: entities, descriptions, facts, hallucinations, contexts. Each uses the items of the one before.
 
-An item passes a stage if the writer gave one, no rule speaks against it, and the checker does not either.
-Every reply is in the call cache, so a run that was stopped comes to where it was without a call.
+An item passes a stage if the writer produced it and neither a rule nor the checker rejects it. Every reply is
+in the call cache, so an interrupted run gets back to where it was without new calls.
 """
 
 import re
@@ -24,15 +24,15 @@ from judge.remote.chat import Reply
 from judge.types import Sample
 
 ATTEMPTS = 2
-"""How often the writer is asked for entities of a category, until there are enough."""
+"""The writer is asked at most this often for entities of a category, until there are enough."""
 DESCRIPTION_WORDS = 60
-"""Of a description that the writer writes, at most."""
+"""Most words of a description by the writer."""
 _YES_OR_NO = re.compile(r"\W*(yes|no)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One entity on its way, and from the facts on one of its facts."""
+    """One entity on its way through the stages; from the fact stage on, one of its facts."""
 
     category: str
     entity: str = ""
@@ -44,22 +44,22 @@ class Item:
 
     @property
     def name(self) -> str:
-        """What the manifest calls it."""
+        """Its name in the manifest."""
         return ": ".join(part for part in (self.category, self.entity, self.fact) if part)
 
     @property
     def gold(self) -> Sample:
-        """The fact as the answer that its description supports."""
+        """The fact as an answer supported by its description."""
         return Sample(id=self.name, document=self.description, answer=self.fact)
 
     @property
     def edit_type(self) -> str:
-        """What sort of value was changed: number, date, entity, negation, comparative or other."""
+        """The sort of value that was changed: number, date, entity, negation, comparative or other."""
         return to_edit(self.gold, self.hallucination, "", list(self.edits)).edit_type
 
 
 Read = Callable[[Item, str], Iterable[Item | Rejected]]
-"""Makes items of a stage from one of the stage before and what the writer said of it."""
+"""Makes the items of a stage from one item of the stage before and the model's reply about it."""
 
 
 @dataclass(frozen=True)
@@ -69,9 +69,9 @@ class Maker:
     Args:
         config: the recipe.
         writer: asks the model that writes.
-        perturber: asks the model that makes hallucinations; rules make them without.
-        checker: asks the model that looks items over, if there is one.
-        dropped: gets what does not pass, by stage and reason.
+        perturber: asks the model that makes hallucinations; without one, rules make them.
+        checker: asks the model that checks items, if there is one.
+        dropped: collects rejected items by stage and reason.
     """
 
     config: OnionConfig
@@ -81,7 +81,7 @@ class Maker:
     dropped: Dropped
 
     def entities(self) -> list[Item]:
-        """As many entities of each category as the recipe wants, or fewer; no two have one name."""
+        """Up to the wanted number of entities of each category, all with different names."""
         wanted = self.config.categories
         found: dict[str, Item] = {}
 
@@ -118,12 +118,12 @@ class Maker:
         return self._checked("description", self._written("description", entities, self.writer, prompt, read))
 
     def take(self, described: Iterable[Item]) -> list[Item]:
-        """Entities that come with their descriptions, of any length, looked over like the writer's."""
+        """Check entities with given descriptions, of any length, like the writer's."""
         found = ((item, _described(item, item.description)) for item in described)
         return self._checked("description", self._passed("description", found))
 
     def split(self, described: Iterable[Item]) -> list[Item]:
-        """The single facts of each description."""
+        """The atomic facts of each description."""
         count = self.config.facts
 
         def prompt(item: Item) -> Prompted:
@@ -176,7 +176,7 @@ class Maker:
     def _written(
         self, stage: Stage, items: Iterable[Item], ask: Ask, prompt: Callable[[Item], Prompted], read: Read
     ) -> Iterator[Item]:
-        """What a model makes of items, as far as rules let it pass."""
+        """The items a model makes of other items, without those that rules reject."""
         asked = ask_each(items, prompt, ask)
         for item, reply in track(asked, f"{stage}: written", len(items) if isinstance(items, list) else None):
             yield from self._passed(stage, ((item, found) for found in self._read(stage, item, reply, read)))
@@ -192,7 +192,7 @@ class Maker:
                 yield item
 
     def _checked(self, stage: Stage, items: Iterable[Item]) -> list[Item]:
-        """The items that the checker lets pass; all of them without one."""
+        """The items that pass the checker; all of them if there is no checker."""
         if self.checker is None:
             return list(items)
         asked = ask_each(items, lambda item: _check(stage, item), self.checker)
@@ -225,7 +225,7 @@ def _falsified(item: Item, text: str) -> Item | Rejected:
 
 
 def _check(stage: Stage, item: Item) -> Prompted:
-    """The question about an item that has just been made."""
+    """The checker's question about a new item."""
     fields = {"document": item.description, "answer": item.fact}
     if stage == "hallucination":
         fields["answer"] = item.hallucination

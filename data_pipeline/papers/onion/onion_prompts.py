@@ -1,8 +1,8 @@
-"""Making an OnionEval (arXiv 2501.12975): what the writer of each stage is asked, and what the checker is.
+"""Making an OnionEval (arXiv 2501.12975): the prompts of each stage to the writer and the checker.
 
-Replies are plain text, so that small models can give them too: one text, or one item a line; of the checker
-yes or no. Names of entities and categories stand in the sentences themselves, without marks that could open
-a field.
+Replies are plain text, so that small models can give them too: one text, or one item per line; yes or no from
+the checker. Names of entities and categories stand in the sentences themselves, without characters that could
+open a field.
 """
 
 import json
@@ -71,13 +71,13 @@ CHECKS: Mapping[Stage, tuple[str, bool]] = {
         True,
     ),
 }
-"""A question to the checker, and whether yes is what lets an item pass. It is not yes in all of them, so a
-checker that always says the same lets no row through."""
+"""A question to the checker, and whether an item passes on yes. Since one question needs a no, a checker that
+always says the same passes no row."""
 YES_OR_NO = "Reply with one word, yes or no."
 
 
 def entity_prompt(category: str, known: Sequence[str], count: int) -> Prompted:
-    """Ask for entities of a category, without those that are known."""
+    """Ask for entities of a category other than the known ones."""
     rules = RULES["entity"].format(count=count, category=_inline(category))
     if known:
         rules = f"{rules} {OTHERS.format(names='; '.join(map(_inline, known)))}"
@@ -87,15 +87,15 @@ def entity_prompt(category: str, known: Sequence[str], count: int) -> Prompted:
 def stage_prompt(
     stage: Stage, category: str, entity: str, fields: Mapping[str, str], count: int = 0, words: int = 0
 ) -> Prompted:
-    """Ask the writer for what a stage makes of an entity.
+    """Ask the writer for the items of a stage.
 
     Args:
-        stage: which one, after the first.
-        category: the entity's.
-        entity: its name.
-        fields: what it is made from.
-        count: how many items are wanted at most, where there are several.
-        words: the most that a description may have.
+        stage: any stage after the first.
+        category: the entity's category.
+        entity: the entity's name.
+        fields: the texts to work from.
+        count: the most items wanted, if a stage makes several.
+        words: the most words of a description.
     """
     rules = RULES[stage].format(entity=_inline(entity), category=_inline(category))
     return prompted(rules, fields, REPLIES[stage].format(count=count, words=words), None)
@@ -108,7 +108,7 @@ def check_prompt(stage: Stage, category: str, entity: str, fields: Mapping[str, 
 
 
 def _inline(name: str) -> str:
-    """A name that stands in a sentence: on one line, unable to open or close a field or a quotation."""
+    """A name for use in a sentence: on one line, unable to open or close a field or a quotation."""
     return " ".join(guard(name).replace("<", "‹").replace(">", "›").replace('"', "'").split())
 
 

@@ -1,6 +1,6 @@
-"""Why an item is not usable, as far as rules can tell: words that continue a sentence with "it ...".
+"""Why an item is not usable, as far as rules can tell: reasons that continue a sentence with "it ...".
 
-Rules compare words. Whether something is true, a second teacher is asked.
+Rules only compare words; whether something is true is asked of a second teacher.
 """
 
 import re
@@ -15,15 +15,15 @@ from data_pipeline.text.facts import find_facts
 from judge.types import Sample
 
 NAME_WORDS = 6
-"""A longer line is not a name but a remark."""
+"""Most words of a name; a longer line is a remark."""
 FACT_WORDS = (3, 25)
 KNOWN_SHARE = 0.65
-"""Share of a fact's content words that its description must have. Chosen on the released files."""
+"""Share of a fact's content words that must be in its description. Chosen on the released files."""
 CONTEXT_WORDS = (5, 60)
 MIN_DESCRIPTION = 8
-"""Words of a description from which a fact may come."""
+"""Fewest words of a usable description."""
 SLACK = 1.5
-"""A description may be this many times as long as was asked for."""
+"""A description may be this many times as long as asked for."""
 
 _MARK = re.compile(r"^(?:[-*•·]+|\(?\d{1,3}[.)])\s+")
 _HEAD = re.compile(r"^(?:fact|sentence|answer|context|description|statement)s?\s*\d*\s*:\s*", re.IGNORECASE)
@@ -35,7 +35,7 @@ _QUOTES = '"“”*_` '
 
 
 def lines_of(text: str) -> list[str]:
-    """The items of a reply, one a line, without bullets, numbers, quotation marks and headings."""
+    """The items of a reply, one per line, without bullets, numbers, quotation marks and headings."""
     items = (
         _HEAD.sub("", _MARK.sub("", line.strip()).strip(_QUOTES)).strip(_QUOTES) for line in text.splitlines()
     )
@@ -48,7 +48,7 @@ def text_of(text: str) -> str:
 
 
 def statements_of(text: str) -> list[str]:
-    """The sentences of a reply that should have one a line, and often has several."""
+    """The sentences of a reply that should have one per line but often has several."""
     return [part for line in lines_of(text) for part in sentences(line)]
 
 
@@ -58,20 +58,20 @@ def sentence_of(text: str) -> str:
 
 
 def names(entity: str, text: str) -> bool:
-    """Does a text call an entity by its name, ignoring endings, marks and articles?"""
+    """Does a text name an entity, ignoring endings, punctuation and articles?"""
     wanted = terms(entity)
     return (wanted - {"the", "a", "an"} or wanted) <= terms(text)
 
 
 def fault_of_name(name: str, category: str) -> str | None:
-    """Why a line is not a name of an entity."""
+    """Why a line is not the name of an entity; ``None`` if it may be."""
     if len(name.split()) > NAME_WORDS or not bare(name) or name[-1] in ".!?":
         return "is not a name"
     return "is the category itself" if terms(name) == terms(category) else None
 
 
 def fault_of_description(text: str, entity: str, words: int) -> str | None:
-    """Why a text is not a description of an entity; ``words`` is what was asked for, 0 for any length."""
+    """Why a text is not a description of an entity; ``words`` is the length asked for, 0 for any."""
     count = len(text.split())
     if count < MIN_DESCRIPTION:
         return "is too short"
@@ -100,7 +100,7 @@ def fault_of_fact(fact: str, entity: str, description: str) -> str | None:
 def edit_of(
     fact: str, hallucination: str, entity: str, description: str
 ) -> tuple[str, list[Change]] | Rejected:
-    """A false sentence in the form of its fact, and what was changed; or why the fact cannot be edited so."""
+    """A false sentence in the form of its fact, with its changes; or why it is not a clean edit."""
     new = in_form(fact, hallucination)
     edits = verify(Sample("fact", description, fact), new)
     if isinstance(edits, Rejected):

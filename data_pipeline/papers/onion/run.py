@@ -1,8 +1,8 @@
-"""A whole run of the construction: the files that it writes, and what it would cost.
+"""A whole run of the construction: its output files, and a cost estimate.
 
 OUT/onioneval/entities.json, description.json, facts.json, hallucinations.json, with_context.json
-                       what passed each stage, in the released form; OUT is a --data-dir of `judge eval`
-OUT/manifest.json      config, counts, what was left out and why, cost
+                       items that passed each stage, in the released form; OUT is a --data-dir of `judge eval`
+OUT/manifest.json      config, counts, dropped items with reasons, cost
 """
 
 import random
@@ -33,12 +33,12 @@ ROWS = "with_context.json"
 MANIFEST = "manifest.json"
 STAND_IN = "not asked yet"
 STAGES = ("entities", "descriptions", "facts", "hallucinations")
-"""What is counted on the way to the rows."""
+"""The stages before the rows, counted in the manifest."""
 
 
 @dataclass(frozen=True)
 class Onion:
-    """What passed each stage."""
+    """The items that passed each stage."""
 
     entities: Sequence[Item]
     descriptions: Sequence[Item]
@@ -47,7 +47,7 @@ class Onion:
     rows: Sequence[Item]
 
     def files(self) -> dict[str, Any]:
-        """The files in the released form, by name. There, too, a fact stands under ``description``."""
+        """The files in the released form, by name. As there, ``facts.json`` has facts as ``description``."""
         entities: dict[str, list[str]] = {}
         for item in self.entities:
             entities.setdefault(item.category, []).append(item.entity)
@@ -76,17 +76,17 @@ class Onion:
 
 
 def run(config: OnionConfig, say: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
-    """Make the set and write its folder; gives back its manifest.
+    """Make the set, write its folder and return its manifest.
 
-    A run that was stopped is run again: what was answered comes from the call cache.
+    To resume an interrupted run, run it again: earlier replies come from the call cache.
 
     Args:
         config: the recipe.
-        say: is told how far the calls are.
+        say: called with lines on the progress of the calls.
 
     Raises:
-        InputError: the recipe or its file of descriptions is wrong.
-        JudgeError: an endpoint fails, or the budget does not reach.
+        InputError: if the recipe or its file of descriptions is wrong.
+        JudgeError: if an endpoint fails, or the budget does not cover the next call.
     """
     dropped = Dropped()
     with ChatModels(config.teachers, config.calls, config.seed, say) as models:
@@ -113,7 +113,7 @@ def run(config: OnionConfig, say: Callable[[str], None] = lambda _: None) -> dic
 
 
 def models_of(config: OnionConfig, models: ChatModels) -> tuple[Ask, Ask | None, Ask | None]:
-    """Ways to ask the writer, the perturber and the checker."""
+    """The functions that ask the writer, the perturber and the checker."""
     perturber = config.writer if config.perturber is None else config.perturber
     return (
         models.ask(config.writer),
@@ -137,14 +137,14 @@ def make(maker: Maker) -> Onion:
 
 
 def read_descriptions(path: Path, config: OnionConfig) -> list[Item]:
-    """Entities with their descriptions: as many of each category as wanted, drawn by the seed.
+    """Entities with their descriptions: the wanted number of each category, drawn by the seed.
 
     Args:
         path: JSON, plain or ``.gz``: rows with ``category``, ``entity`` and ``description``.
         config: the recipe.
 
     Raises:
-        InputError: a row is wrong, or a category has fewer.
+        InputError: if a row is wrong, or a category is missing or has too few entities.
     """
     there: dict[str, dict[str, Item]] = {}
     for _, row in read_records(path):
@@ -167,12 +167,12 @@ def read_descriptions(path: Path, config: OnionConfig) -> list[Item]:
 
 
 def dry_run(config: OnionConfig) -> dict[str, Estimate]:
-    """Estimate calls, tokens and price, by teacher; what the cache holds costs nothing.
+    """Estimate calls, tokens and price by teacher; cached replies cost nothing.
 
-    It is the most that a run can take: whatever is not in the cache yet is counted as if it passed.
+    This is an upper bound: items not in the cache yet count as if they all passed.
 
     Raises:
-        InputError: as the run itself would.
+        InputError: under the same conditions as the run itself.
     """
     models = CountingModels(
         config.teachers, config.calls, config.seed, lambda request: said(request, STAND_IN)
@@ -186,7 +186,7 @@ MADE_UP = " ".join(["word"] * 8)
 
 
 class _CountingMaker(Maker):
-    """Goes on with made-up items where a model has not been asked yet."""
+    """Continues with made-up items if a model has not been asked yet."""
 
     def _read(self, stage: Stage, item: Item, reply: Reply, read: Read) -> Iterable[Item | Rejected]:
         if reply.text != STAND_IN:

@@ -1,8 +1,8 @@
 """Prompts to teachers, in the project's own words, one module per purpose, versioned and hashed.
 
-Text from a sample is data in all of them: it is fenced by tags, which no text can close. Every reply is JSON
-of a schema that comes with the prompt. A change of any text is a new :data:`PROMPTS_VERSION`, which the
-manifests of data sets name.
+Text from a sample is data in all of them, fenced by tags that no text can close. Every reply is JSON of a
+schema that comes with the prompt. Any change of text needs a new :data:`PROMPTS_VERSION`, which data set
+manifests record.
 """
 
 import json
@@ -24,7 +24,7 @@ __all__ = [
 
 
 def describe() -> dict[str, str]:
-    """Version and hash of all texts and schemas here; the judging prompt is the judge's and has its own."""
+    """Version and hash of all texts and schemas here. The judging prompt is the judge's and has its own."""
     texts = [
         [
             perturbation.TASKS,

@@ -1,4 +1,4 @@
-"""How a prompt to a teacher is made: one user turn with fenced fields, and the JSON schema of its reply."""
+"""Building prompts to teachers: one user turn with fenced fields, and the JSON schema of the reply."""
 
 import re
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ TAGS = (
     "document", "question", "answer", "other_answer", "true_answer", "gold_answer", "evidence", "change",
     "message",
 )  # fmt: skip
-"""The fields that a prompt can have, each fenced by tags of its name."""
+"""The fields a prompt can have, each fenced by tags of its name."""
 TEXT: Mapping[str, Any] = {"type": "string"}
 """The schema of a text."""
 POINTS: Mapping[str, Any] = {"type": "array", "items": TEXT}
@@ -23,7 +23,7 @@ _TAG = re.compile(rf"<(\s*/?\s*(?:{'|'.join(TAGS)})\s*)>", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Prompted:
-    """What a teacher is asked, and the JSON schema that its reply has to keep; ``None`` for plain text."""
+    """A prompt to a teacher, and the JSON schema of its reply; ``None`` for plain text."""
 
     messages: list[Message]
     schema: Mapping[str, Any] | None
@@ -40,9 +40,9 @@ def reply_schema(**properties: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def prompted(rules: str, fields: Mapping[str, str], reply: str, schema: Mapping[str, Any] | None) -> Prompted:
-    """One user turn: the rules, the fields that are not empty, what to reply.
+    """One user turn: the rules, the fields that are not empty, and how to reply.
 
-    A field's text is data. It can neither open nor close a field, nor imitate a chat control token.
+    A field's text is data: it can neither open nor close a field, nor imitate a chat control token.
     """
     fences = [_fence(tag, text) for tag, text in fields.items() if text.strip()]
     return Prompted([{"role": "user", "content": "\n\n".join([rules, *fences, reply])}], schema)

@@ -1,6 +1,6 @@
-"""Judging without being told the label: every teacher gets the judge's own prompt (Bi'an, section 2.3).
+"""Judging without knowing the label: every teacher gets the judge's own prompt (Bi'an, section 2.3).
 
-What a teacher is asked is then word for word what the trained judge is asked later.
+So teachers are asked word for word what the trained judge is asked later.
 """
 
 from collections.abc import Mapping

@@ -1,5 +1,5 @@
-"""A reasoning in bullet points for a label that is known: with the gold answer and the change that was made
-(Lynx, A.1), or from the label alone (backward reasoning; Bi'an, appendix E)."""
+"""A reasoning in bullet points for a known label: from the gold answer and the change made to it (Lynx, A.1),
+or from the label alone (backward reasoning; Bi'an, appendix E)."""
 
 from collections.abc import Mapping
 
@@ -59,7 +59,7 @@ REPLY: Mapping[Language, str] = {
 def known_label_prompt(sample: Sample, label: Label, change: str = "", gold_answer: str = "") -> Prompted:
     """Ask for a reasoning that leads to ``label``.
 
-    ``change`` says in words what made the answer wrong, and ``gold_answer`` is what it was made from.
+    ``change`` describes what made the answer wrong, and ``gold_answer`` is the answer it was made from.
     """
     language = sample.language
     told = [CHANGE[language] if change else "", GOLD[language] if gold_answer else ""]

@@ -53,7 +53,7 @@ MORE: Mapping[Language, Mapping[Task, str]] = {
     },
     "zh": {Task.TRANSLATION: "\n- 译文也可以增加一处看似相关、但原文中并不存在的细节，算作两处改动之一。"},
 }
-"""What some tasks allow besides (Bi'an, A.2: of translations alone)."""
+"""Additional rules for some tasks (Bi'an, A.2, has one for translations only)."""
 REPLY: Mapping[Language, str] = {
     "en": (
         'Reply with JSON: "new_answer", the whole wrong version; '

@@ -1,6 +1,6 @@
-"""Reasonings by rule, for known labels: a line a claim, with the place of the document that decides about it.
+"""Reasonings by rule for known labels: one line per claim, with a quote from the document that decides it.
 
-They cite the document and never the label's origin. What cannot be decided by quoting has no reasoning.
+They cite the document and never where the label comes from. What no quote can decide gets no reasoning.
 """
 
 from data_pipeline.teachers.reasoning.claims import findings
@@ -12,6 +12,6 @@ __all__ = ["Mistakes", "explain"]
 
 
 def explain(sample: Sample) -> str | None:
-    """A reasoning that leads to the sample's gold label, or ``None`` where it cannot be had by quoting."""
+    """A reasoning that leads to the sample's gold label, or ``None`` if no quotes can decide it."""
     found = findings(sample)
     return reasoning(sample, found) if found else None

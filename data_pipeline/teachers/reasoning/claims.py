@@ -1,6 +1,6 @@
-"""What an answer claims, sentence by sentence, and the places of the document that decide about each claim.
+"""What an answer claims, sentence by sentence, and the places of the document that decide each claim.
 
-An answer has a finding for every claim, or none at all; wrong claims are looked up as the document has them.
+An answer has a finding for every claim or none at all. Wrong claims are looked up in their correct form.
 """
 
 import re
@@ -21,7 +21,7 @@ COVERED = 0.5
 
 
 class Claim(NamedTuple):
-    """One sentence of an answer, or a whole short one, without the mark of a list before it."""
+    """One sentence of an answer, or a whole short answer, without its list marker."""
 
     text: str
     start: int
@@ -29,7 +29,7 @@ class Claim(NamedTuple):
 
 
 class Error(NamedTuple):
-    """A wrong span of an answer, and what the document says in its place, where it says anything of it."""
+    """A wrong span of an answer, and what the document says instead, if anything."""
 
     start: int
     end: int
@@ -39,7 +39,7 @@ class Error(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """What the document says about one claim; ``refusal``: the claim says that it does not tell something."""
+    """What the document says about one claim; ``refusal``: the claim is that the document does not say."""
 
     claim: Claim
     quotes: list[str]
@@ -48,7 +48,7 @@ class Finding(NamedTuple):
 
 
 def claims_of(answer: str) -> list[Claim]:
-    """The claims of an answer, in order. What says nothing alone ("Yes.", "1.") goes with what follows."""
+    """The claims of an answer, in order. What says nothing alone ("Yes.", "1.") joins the next sentence."""
     found: list[Claim] = []
     start: int | None = None
     for span in whole_sentences(answer):
@@ -58,7 +58,7 @@ def claims_of(answer: str) -> list[Claim]:
         start = begin if _says_nothing(bare) else None
         if start is None:
             found.append(Claim(bare, span.end - len(bare), span.end))
-    if start is not None and found:  # what comes last and says nothing belongs to what is before it
+    if start is not None and found:  # if the last sentence says nothing, it joins the one before
         end = len(answer.rstrip())
         found[-1] = Claim(answer[found[-1].start : end], found[-1].start, end)
     return found or [Claim(answer.strip(), len(answer) - len(answer.lstrip()), len(answer.rstrip()))]
@@ -70,10 +70,10 @@ def _says_nothing(text: str) -> bool:
 
 
 def errors_of(sample: Sample) -> Iterator[Error]:
-    """What is wrong in a sample's answer, as far as its ``meta`` tells.
+    """The errors of a sample's answer, according to its ``meta``.
 
-    ``errors`` (several edits with their places) come before the one edit that ``edit_type`` names, and that
-    before ``spans`` that people marked, as objects or as their texts alone.
+    Uses ``errors`` (several edits with their places) if present, else the one edit that ``edit_type`` names,
+    else the ``spans`` marked by people, given as objects or as plain texts.
     """
     meta = sample.meta
     for edit in meta.get("errors") or ([meta] if meta.get("edit_type") else meta.get("spans") or ()):
@@ -86,7 +86,7 @@ def errors_of(sample: Sample) -> Iterator[Error]:
         refusal = refuses(said, sample.language)
         if said and isinstance(start, int) and sample.answer.startswith(said, start):
             places = [Span(start, start + len(said))]
-        else:  # a fact changed all over the document is wrong wherever it stands
+        else:  # a fact changed throughout the document is wrong at every mention
             places = list(places_of(said, sample.answer))
             places = places if edit.get("edit_type") == "document_swap" else places[:1]
         for place in places:
@@ -94,7 +94,7 @@ def errors_of(sample: Sample) -> Iterator[Error]:
 
 
 def wrong_in(claim: Claim, errors: Sequence[Error]) -> list[Error]:
-    """The errors of a claim, each cut to what lies in it; a mere small word is all of the claim."""
+    """The errors of a claim, each cut to its part in it; one without content words covers the whole claim."""
     found = []
     for error in errors:
         low, high = max(error.start, claim.start), min(error.end, claim.end)
@@ -105,7 +105,7 @@ def wrong_in(claim: Claim, errors: Sequence[Error]) -> list[Error]:
 
 
 def findings(sample: Sample) -> list[Finding]:
-    """The findings about a labelled answer; empty where one of its claims cannot be decided by quoting."""
+    """The findings about a labelled answer; empty if any of its claims cannot be decided by quoting."""
     errors = list(errors_of(sample)) if sample.label is Label.FAIL else []
     places, claims = places_in(sample.document_text), claims_of(sample.answer)
     injected = sample.meta.get("injection_place") == "answer"
@@ -113,7 +113,7 @@ def findings(sample: Sample) -> list[Finding]:
     for number, claim in enumerate(claims):
         wrong = wrong_in(claim, errors)
         if not wrong and len(claims) > 1 and claim.text.endswith((":", "：", "?", "？")):
-            continue  # it only leads up to the others
+            continue  # it only introduces the others
         refusal = wrong[0].refusal if wrong else refuses(claim.text, sample.language)
         if sample.task is not Task.TRANSLATION or "injection" in sample.meta:
             quotes = _quotes(sample, claim, wrong, refusal, places)
@@ -124,13 +124,13 @@ def findings(sample: Sample) -> list[Finding]:
             return []
         if quotes:
             found.append(Finding(claim, quotes, wrong, refusal))
-        elif wrong or not injected:  # of an instruction that was put in there is nothing to be found
+        elif wrong or not injected:  # the document says nothing of an injected instruction
             return []
     return found if (sample.label is Label.FAIL) == any(finding.errors for finding in found) else []
 
 
 def _quotes(sample: Sample, claim: Claim, wrong: Sequence[Error], refusal: bool, places: Places) -> list[str]:
-    """What decides about a claim; nothing where that cannot be quoted."""
+    """The quotes that decide a claim; empty if there are none."""
     topic, wanted = keys(sample.question), keys(claim.text)
     for error in wrong:
         if error.there:  # as the document has it
@@ -141,7 +141,7 @@ def _quotes(sample: Sample, claim: Claim, wrong: Sequence[Error], refusal: bool,
     if refusal:
         return places.quotes(topic if topic and sample.answer.strip() == claim.text else wanted, topic)[:1]
     quotes = places.quotes(wanted, topic, musts)
-    if len(musts) < len(wrong):  # the document says none of it: how it begins tells what it speaks of
+    if len(musts) < len(wrong):  # the document says nothing of it: quote its beginning to show its topic
         return quotes or places.quotes(topic)[:1] or [places.quote_in(0)]
-    injected = sample.meta.get("injection_place") == "answer"  # the claim may be longer than it was
+    injected = sample.meta.get("injection_place") == "answer"  # the attack may have lengthened the claim
     return quotes if injected or covers(wanted, quotes, COVERED) else []

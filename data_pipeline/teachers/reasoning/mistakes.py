@@ -1,7 +1,7 @@
-"""Wrong reasonings, for the rejected side of preferences: form and quotes of right ones, and a wrong finding.
+"""Wrong reasonings, for the rejected side of preferences: form and quotes of right ones, but a wrong finding.
 
-Agreement is found where a fact differs, and fault with what the document supports. The faults of faithful
-answers are of the kinds that are rightly found with hallucinated ones, and as many: wording tells nothing.
+They agree where a fact differs, and find errors in what the document supports. Errors invented for faithful
+answers match in kind and number those rightly found in hallucinated ones, so that wording gives nothing away.
 """
 
 from collections import Counter
@@ -17,16 +17,16 @@ from judge.types import Label, Language, Sample
 
 
 class Mistakes:
-    """Composes wrong reasonings, one after the other: best those of hallucinated answers first.
+    """Composes wrong reasonings, one by one; works best if hallucinated answers come first.
 
-    The kinds of fault that their right reasonings find are used up by the mistakes about faithful answers.
+    Mistakes about faithful answers use up the kinds of errors that the right reasonings of those find.
     """
 
     def __init__(self) -> None:
         self._owed: Counter[tuple[Language, bool]] = Counter()  # faults with and without another fact
 
     def of(self, sample: Sample) -> str | None:
-        """A reasoning that leads to the wrong label; ``None`` where there is no right one to err from."""
+        """A reasoning that leads to the wrong label, or ``None`` if there is no right one to start from."""
         found = findings(sample)
         if not found:
             return None
@@ -46,7 +46,7 @@ class Mistakes:
 
 
 def _other_fact(sample: Sample, finding: Finding, rng: Random) -> Finding | None:
-    """A faithful claim set next to another fact of its kind: of its quotes, or of the whole document."""
+    """A faithful claim contrasted with another fact of its kind, from its quotes or else the document."""
     claim, document, told = finding.claim, sample.document_text, f"{sample.question} {sample.answer}"
     facts = [fact for fact in find_facts(claim.text, sample.language) if fact.text not in sample.question]
     near = [other for quote in finding.quotes for other in find_facts(quote, sample.language)]

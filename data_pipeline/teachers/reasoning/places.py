@@ -1,7 +1,7 @@
 """Where a document speaks of something: its sentences, ranked by shared words, and quotes from them.
 
-A quote is a span of the document of at most :data:`MAX_QUOTE` characters, cut at words. White space in it is
-single spaces; an ellipsis shows where a sentence goes on.
+A quote is a span of the document of at most :data:`MAX_QUOTE` characters, cut at words. White space becomes
+single spaces; an ellipsis marks a cut sentence.
 """
 
 import math
@@ -17,11 +17,11 @@ from data_pipeline.text.sentences import LETTER, places_of, whole_sentences
 from judge.types import Span
 
 MAX_QUOTE = 160
-"""Characters; a reasoning is read by people and generated token by token."""
+"""Characters. Short, since a reasoning is read by people and generated token by token."""
 MOST_QUOTES = 3
-"""Quotes for one claim."""
+"""At most this many quotes for one claim."""
 ENOUGH = 0.65
-"""Share of a claim's content words after which no other quote is looked for."""
+"""Once the quotes hold this share of a claim's content words, no more are looked for."""
 _STEP = 3
 """Words from one quotable span of a long sentence to the next."""
 _WORD = re.compile(rf"[\u4e00-\u9fff]|{LETTER}+(?:[.,:'’/-]{LETTER}+)*|[^\w\s]|_+")
@@ -44,9 +44,9 @@ class Places:
         musts: Sequence[str] = (),
         enough: float = ENOUGH,
     ) -> list[str]:
-        """The quotes that hold most of the wanted words, until they hold enough of them and all long numbers.
+        """Best quotes first, until they hold enough of the wanted words and all long numbers among them.
 
-        Words of the topic decide between places that say the same. What must be quoted comes first.
+        Topic words count half as much. Texts that must be quoted (``musts``) come first.
         """
         found: list[str] = []
         for must in musts:
@@ -60,16 +60,16 @@ class Places:
         return found
 
     def quote_in(self, number: int, share: float = 0.0) -> str:
-        """A quote from the sentence of a number, this far in it if it is long."""
+        """A quote from sentence ``number``, taken at ``share`` of its length if it is long."""
         quotes = [quote for _, quote in self._quotable(number)]
         return quotes[int(share * len(quotes))]
 
     def _best(
         self, wanted: frozenset[str], topic: frozenset[str], musts: Sequence[Span] | None = None
     ) -> list[str]:
-        """The one best quote, if there is any that holds one of the musts, or else a wanted word."""
+        """The best quote that holds one of the musts (without musts: from a sentence with a wanted word)."""
 
-        def score(held: Collection[str]) -> float:  # the fewer sentences hold a word, the more it tells
+        def score(held: Collection[str]) -> float:  # words in fewer sentences weigh more
             shared = [key for key in wanted | topic if key in held]
             return math.fsum((1 + (key in wanted)) * math.log(1 + size / self._counts[key]) for key in shared)
 
@@ -85,14 +85,14 @@ class Places:
         return [max(spans, key=lambda found: score(keys(found[1])))[1]] if spans else []
 
     def _quotable(self, number: int) -> Iterator[tuple[Span, str]]:
-        """A sentence; of a long one the spans of whole words that can be quoted, which overlap."""
+        """The quotable spans of a sentence: all of it, or overlapping spans of whole words of a long one."""
         first, last = self.sentences[number].start, self.sentences[number].end
         words = [match.span() for match in _WORD.finditer(self.document, first, last)]
         ends = [end for _, end in words]
         starts = [start for start, _ in words if self.document[start].isalnum()]
         for start in [first, *starts[_STEP::_STEP]]:
             end = last if last - start <= MAX_QUOTE else ends[bisect_right(ends, start + MAX_QUOTE) - 1]
-            end = end if end > start else start + MAX_QUOTE  # one word without an end
+            end = end if end > start else start + MAX_QUOTE  # one word longer than a quote
             text = " ".join(self.document[start:end].split())
             yield Span(start, end), "…" * (start > first) + text + "…" * (end < last)
             if end == last:
@@ -101,11 +101,11 @@ class Places:
 
 @lru_cache(maxsize=8)
 def places_in(document: str) -> Places:
-    """The places of a document; kept, since the samples of a pair follow each other."""
+    """The places of a document. Cached, since the samples of a pair follow each other."""
     return Places(document)
 
 
 def covers(wanted: frozenset[str], quotes: Sequence[str], share: float) -> bool:
-    """Do quotes hold this share of the wanted words, and all longer numbers of them?"""
+    """Do quotes hold this share of the wanted words, and all longer numbers among them?"""
     missing = wanted - keys("\n".join(quotes))
     return len(missing) <= (1 - share) * len(wanted) and not any(map(is_number, missing))

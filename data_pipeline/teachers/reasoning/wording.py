@@ -1,6 +1,6 @@
-"""The wording of reasonings, in English and Chinese: a line a claim, with quotes and what they show.
+"""The wording of reasonings, in English and Chinese: one line per claim, with quotes and what they show.
 
-A right and a wrong judgement of one answer are worded alike.
+Right and wrong judgements of an answer are worded alike.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,11 +10,11 @@ from data_pipeline.text.content import CJK
 from judge.types import Language, Sample
 
 MOST_LINES = 6
-"""Lines of a reasoning, but for wrong claims, which all have one."""
+"""Most lines of a reasoning, unless more claims are wrong: each of those has a line."""
 MAX_SAID = 80
-"""Characters of a span of the answer that is named."""
+"""Most characters of a span quoted from the answer."""
 _ECHO = {"en": 32, "zh": 12}
-"""Characters by which a line names its sentence of the answer."""
+"""Characters of the answer's sentence that a line repeats to name it."""
 _TEXTS: Mapping[Language, Mapping[str, str]] = {
     "en": {
         "says": "The document says: {quotes}.", "agrees": "The answer agrees.",
@@ -38,7 +38,7 @@ _NO_QUOTES = str.maketrans("", "", '"“”‘’「」')
 
 
 def reasoning(sample: Sample, found: Sequence[Finding]) -> str:
-    """One line a finding. Of many, only the first ones without fault are shown."""
+    """One line per finding. If there are many, only the first ones without errors are shown."""
     texts, limit = _TEXTS[sample.language], _ECHO[sample.language]
     if len(found) == 1:
         return _line(found[0], sample.language)
@@ -68,7 +68,7 @@ def _line(finding: Finding, language: Language) -> str:
 
 
 def _quoted(text: str, language: Language) -> str:
-    """A text between quotation marks that it does not hold itself, as far as there are any."""
+    """A text in quotation marks that do not occur in it, if any do not."""
     marks = ("“”", "「」", '""') if language == "zh" else ('""', "“”", "「」")
     chosen = next((pair for pair in marks if not set(pair) & set(text)), marks[0])
     return f"{chosen[0]}{text.rstrip(_EDGE)}{chosen[-1]}"
