@@ -19,7 +19,7 @@ class CalibratedChecker(Checker):
 
     @abstractmethod
     def reads_with(self) -> dict[str, Any]:
-        """The model, its number format and its prompt: what a calibration is fitted for."""
+        """The model, its number format and how it reads samples: what a calibration is fitted for."""
 
     def misfit(self, calibration: "Calibration") -> str | None:
         """Why a calibration does not apply to this judge; ``None`` if it does."""

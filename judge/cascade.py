@@ -2,10 +2,10 @@
 
     judge batch answers.jsonl -o verdicts.jsonl --model ./big --cascade reference --set cascade_threshold=0.6
 
-A sample is passed on if the first judge is unsure, gave no label (foreign language, empty reply), or did not
-read the whole document. Both judges should be calibrated: otherwise ``sure`` means little, and their
-probabilities cannot be ranked in one list. With a weight, the first judge also counts in what is passed on:
-two judges that err in different places do better together (logarithmic opinion pool: Genest and Zidek, 1986).
+A sample is passed on if the first judge is unsure, gave no verdict (foreign language, empty reply), or did
+not read the whole document. Both judges have to be calibrated: otherwise ``sure`` means little, and their
+probabilities do not rank in one list. With a weight, the first judge also counts in what is passed on: two
+judges that err in different places do better together (logarithmic opinion pool: Genest and Zidek, 1986).
 """
 
 from collections.abc import Iterator, Sequence
@@ -103,7 +103,7 @@ def stands(verdict: Verdict, sure: float) -> bool:
 
 
 def certainty(verdict: Verdict) -> float:
-    """Probability of a verdict's own label; 0 if it has none, or if part of the document was not read."""
+    """Probability of a verdict's own label; 0 if there is none, or part of the document was not read."""
     if verdict.label is None or verdict.p_fail is None or verdict.cut_chars:
         return 0.0
     return verdict.p_fail if verdict.label is Label.FAIL else 1 - verdict.p_fail

@@ -125,7 +125,7 @@ def ahead(make: Callable[[Item], Result], items: Iterable[Item], threads: int = 
     """The results of ``make`` for each item, in order, computed up to ``threads`` ahead of the caller.
 
     Items are read in the caller's thread, as some sources require. An error in reading or making an item is
-    raised in its place, after the results before it; results that were begun after it are dropped.
+    raised in its place, after the results before it; work begun after it is waited for and dropped.
     """
     stream, work = iter(items), deque[Future[Result]]()
     with ThreadPoolExecutor(threads, thread_name_prefix="ahead") as pool:

@@ -52,7 +52,7 @@ def parse_label(value: object, means: Meanings | None = None) -> Label | None:
         means: meanings of words, which add to or override :data:`LABEL_WORDS`.
 
     Raises:
-        InputError: if the word is not known; 1 and true mean "hallucinated" in some sets, else "supported".
+        InputError: if the word is unknown; 1 and true are "hallucinated" in some sets, "supported" in others.
     """
     word = plain_label(value)
     if means and word in means:
