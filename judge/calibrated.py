@@ -1,4 +1,4 @@
-"""What judges with a calibration have in common: whether it holds for them, and how they describe it."""
+"""What calibrated judges have in common: checking that the calibration applies, and describing it."""
 
 from abc import abstractmethod
 from collections.abc import Mapping
@@ -12,21 +12,21 @@ if TYPE_CHECKING:
 
 
 class CalibratedChecker(Checker):
-    """A judge with the fields that stand here."""
+    """A judge with calibrations and a threshold."""
 
     calibrations: "Mapping[Mode, Calibration]"
     threshold: float | None
 
     @abstractmethod
     def reads_with(self) -> dict[str, Any]:
-        """The model, its number format and how samples are put to it: what a calibration is fitted for."""
+        """The model, its number format and how it reads samples: what a calibration is fitted for."""
 
     def misfit(self, calibration: "Calibration") -> str | None:
-        """Why a calibration does not hold for this judge; ``None`` where it does."""
+        """Why a calibration does not apply to this judge; ``None`` if it does."""
         return calibration.misfit(self.reads_with())
 
     def calibration(self) -> "Calibration | None":
-        """The calibration that holds for this mode, prompt and number format, if there is one."""
+        """The calibration that applies to this mode, prompt and number format, if there is one."""
         found = self.calibrations.get(self.mode)
         return found if found and self.misfit(found) is None else None
 
@@ -36,7 +36,7 @@ class CalibratedChecker(Checker):
         return None if calibration is None else calibration.curve
 
     def describe(self) -> dict[str, Any]:
-        """Everything that identifies the judge: what it reads with, its mode, threshold and calibration."""
+        """Everything that identifies the judge: :meth:`reads_with`, mode, threshold and calibration."""
         found: dict[str, Any] = {**self.reads_with(), "mode": self.mode}
         if self.threshold is not None:
             found["threshold"] = self.threshold

@@ -1,11 +1,11 @@
-"""Two judges in a row: a cheap one says what it is sure of, a better one judges the rest.
+"""Two judges in a row: a cheap one decides what it is sure of, a better one judges the rest.
 
     judge batch answers.jsonl -o verdicts.jsonl --model ./big --cascade reference --set cascade_threshold=0.6
 
-What passes on is what the first judge doubts, what it could not read (a language, an empty reply), and what
-it did not read whole. Both have to be calibrated, or ``sure`` means little, and probabilities of the two do
-not rank in one list. With a weight the first judge has a say in what passes on too: two judges that err in
-different places are better together (a logarithmic opinion pool: Genest and Zidek, 1986).
+A sample is passed on if the first judge is unsure, gave no verdict (foreign language, empty reply), or did
+not read the whole document. Both judges have to be calibrated: otherwise ``sure`` means little, and their
+probabilities do not rank in one list. With a weight, the first judge also counts in what is passed on: two
+judges that err in different places do better together (logarithmic opinion pool: Genest and Zidek, 1986).
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,9 +19,9 @@ from judge.errors import InputError
 from judge.types import Label, Mode, Sample, Verdict
 
 SURE = 0.6
-"""By default a first verdict stands if its label has this probability."""
+"""By default the first verdict stands if its label has at least this probability."""
 NEVER = 1e-6
-"""Probabilities below this, and above 1 less this, count as this: so no judge outweighs another for ever."""
+"""Probabilities are clipped to this and 1 minus this, so that neither judge can outweigh the other alone."""
 
 
 @dataclass(frozen=True)
@@ -31,14 +31,14 @@ class CascadeJudge(Checker):
     Args:
         first: the cheap judge.
         second: the better one; its mode is the cascade's.
-        sure: probability that the first judge's label needs, from 0.5 (all of its verdicts stand) to 1 (only
-            those that it has no doubt of).
-        first_weight: what its log-odds weigh in what is passed on, from 0 (the second judge alone) to 1.
-        threshold: from which common probability of FAIL on the label is ``FAIL``.
+        sure: probability that the first judge's label needs to stand, from 0.5 (all of its verdicts stand)
+            to 1 (only those it has no doubt about).
+        first_weight: weight of its log-odds in samples passed on, from 0 (the second judge alone) to 1.
+        threshold: in these, the label is ``FAIL`` at or above this combined probability of FAIL.
 
     Raises:
-        InputError: ``sure`` or ``first_weight`` is not such a number, or a weight is given in reason mode,
-            where the label is what the reasoning says.
+        InputError: if ``sure`` or ``first_weight`` is out of range, or a weight is given in reason mode,
+            where the label follows from the reasoning.
     """
 
     first: Checker
@@ -67,7 +67,7 @@ class CascadeJudge(Checker):
 
     @property
     def mode(self) -> Mode:
-        """That of the second judge; the verdicts of the first may have no reasoning."""
+        """The second judge's mode; verdicts of the first may lack a reasoning."""
         return self.second.mode
 
     @property
@@ -77,11 +77,11 @@ class CascadeJudge(Checker):
 
     @property
     def at_once(self) -> int:
-        """As many callers as the second judge works for."""
+        """As many callers as the second judge serves at once."""
         return self.second.at_once
 
     def check_chunk(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
-        """Judge some samples with the first judge, and those that it doubts with the second."""
+        """Judge samples with the first judge, and those it is unsure of with the second."""
         with self._working:  # the first may take one caller at a time
             verdicts = list(self.first.check_chunk(samples))
         passed_on = [place for place, verdict in enumerate(verdicts) if not stands(verdict, self.sure)]
@@ -98,21 +98,21 @@ class CascadeJudge(Checker):
 
 
 def stands(verdict: Verdict, sure: float) -> bool:
-    """Is this verdict of a first judge the last word?"""
+    """Is the first judge's verdict final?"""
     return certainty(verdict) >= sure
 
 
 def certainty(verdict: Verdict) -> float:
-    """Probability of a first verdict's own label; 0 where it cannot stand, for it is none, or of a part."""
+    """Probability of a verdict's own label; 0 if there is none, or part of the document was not read."""
     if verdict.label is None or verdict.p_fail is None or verdict.cut_chars:
         return 0.0
     return verdict.p_fail if verdict.label is Label.FAIL else 1 - verdict.p_fail
 
 
 def pooled(first: Verdict, second: Verdict, weight: float, threshold: float | None = None) -> Verdict:
-    """The second verdict, with the mean of both log-odds as its own where the first has a weight.
+    """The second verdict, with the weighted mean of both log-odds if the first has a weight.
 
-    Where one of them has no probability, or the first did not read all of the document, the second stands.
+    If either has no probability, or the first did not read the whole document, the second stands unchanged.
     """
     if not weight or first.p_fail is None or second.p_fail is None or first.cut_chars:
         return second

@@ -22,7 +22,7 @@ class Checker(ABC):
     @property
     @abstractmethod
     def name(self) -> str:
-        """What a report calls it, for instance ``baseline:always-pass`` or the path of a model."""
+        """The judge's name in reports, such as ``baseline:always-pass`` or the path of a model."""
 
     @property
     @abstractmethod
@@ -32,11 +32,11 @@ class Checker(ABC):
     @property
     @abstractmethod
     def chunk(self) -> int:
-        """How many samples it takes together, 0 for all: a verdict's last digits depend on its neighbours."""
+        """Samples judged together, 0 for all; a verdict's last digits depend on the others in its chunk."""
 
     @property
     def at_once(self) -> int:
-        """How many callers, each in a thread of its own, it works for together; 1: for one after another."""
+        """How many callers, each in its own thread, it serves at once; 1 means one after another."""
         return 1
 
     @abstractmethod
@@ -45,13 +45,13 @@ class Checker(ABC):
 
     @abstractmethod
     def describe(self) -> dict[str, Any]:
-        """What a reader needs to repeat the verdicts: model, revision, prompt, backend; JSON-able."""
+        """What is needed to reproduce the verdicts: model, revision, prompt, backend; JSON-serializable."""
 
     def check(self, samples: Iterable[Sample]) -> list[Verdict]:
         """Judge samples; one verdict each, in their order.
 
         Raises:
-            InputError: a document or an answer is empty, or shows nothing.
+            InputError: a document or an answer is empty or has no visible character.
         """
         return list(self.iter_check(list(judgeable(samples))))
 
@@ -60,9 +60,9 @@ class Checker(ABC):
         return await asyncio.to_thread(self.check, samples)
 
     def iter_check(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
-        """Judge samples as a stream, a chunk at a time; verdicts come as they are made.
+        """Judge samples as a stream, a chunk at a time; verdicts are yielded as they are made.
 
-        If it works for several callers at once, enough chunks are in work that it never waits.
+        If the judge serves several callers at once, enough chunks run in parallel to keep it busy.
         """
         chunks = in_chunks(samples, self.chunk)
         if self.at_once == 1:
@@ -76,20 +76,20 @@ class Checker(ABC):
     def restart(self, done: int) -> int:
         """The sample to resume from after this many verdicts.
 
-        A chunk that was cut off is judged from its start, so that each verdict keeps its neighbours.
+        An interrupted chunk is judged again from its start, so that each verdict keeps its neighbours.
         """
         return done - done % self.chunk if self.chunk else 0
 
     def check_sentences(
         self, samples: Sequence[Sample], sentences: Sequence[Sequence[Span]]
     ) -> Iterator[tuple[Verdict, tuple[Verdict, ...]]]:
-        """Judge answers and each of their sentences; only label and probability of a sentence count.
+        """Judge answers and each of their sentences; of a sentence only label and probability count.
 
-        Here each sentence is judged as a separate answer.
+        By default each sentence is judged as an answer of its own.
 
         Args:
-            samples: some samples.
-            sentences: of each, places in its answer.
+            samples: the samples.
+            sentences: for each sample, the spans of the sentences in its answer.
         """
         pieces = [
             piece
@@ -103,7 +103,7 @@ class Checker(ABC):
 
 
 def judgeable(samples: Iterable[Sample]) -> Iterator[Sample]:
-    """The samples, each with a document and an answer. Raises ``InputError`` where one has none."""
+    """Pass samples through. Raises ``InputError`` for one that cannot be judged (:attr:`Sample.fault`)."""
     for sample in samples:
         if (fault := sample.fault) is not None:
             field, message = fault
@@ -112,7 +112,7 @@ def judgeable(samples: Iterable[Sample]) -> Iterator[Sample]:
 
 
 def _alone(sample: Sample, sentences: Sequence[Span]) -> list[Sample]:
-    """The sentences of an answer as samples; none where the answer is all one sentence."""
+    """The sentences of an answer as samples; none if the answer is a single sentence."""
     if len(sentences) == 1:
         return []
     return [
@@ -122,10 +122,10 @@ def _alone(sample: Sample, sentences: Sequence[Span]) -> list[Sample]:
 
 
 def ahead(make: Callable[[Item], Result], items: Iterable[Item], threads: int = 1) -> Iterator[Result]:
-    """What ``make`` makes of each item, in order, up to ``threads`` results ahead of the caller.
+    """The results of ``make`` for each item, in order, computed up to ``threads`` ahead of the caller.
 
-    Items are read in the caller's own thread, which some sources ask for. An error of an item, of reading it
-    too, comes in its place, after the results before it; what was begun behind it is waited for and lost.
+    Items are read in the caller's thread, as some sources require. An error in reading or making an item is
+    raised in its place, after the results before it; work begun after it is waited for and dropped.
     """
     stream, work = iter(items), deque[Future[Result]]()
     with ThreadPoolExecutor(threads, thread_name_prefix="ahead") as pool:
@@ -149,7 +149,7 @@ def ahead(make: Callable[[Item], Result], items: Iterable[Item], threads: int = 
 
 
 def in_chunks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
-    """The items ``size`` at a time, the last ones fewer; 0 is all at once."""
+    """The items in chunks of ``size`` (the last may be shorter); 0 puts all in one chunk."""
     stream = iter(items)
     while chunk := list(islice(stream, size or None)):
         yield chunk

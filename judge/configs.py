@@ -1,4 +1,4 @@
-"""Strict YAML configs: typed, every key known, every error naming the key and the nearest right one."""
+"""Strict, typed YAML configs: unknown keys are errors, which name the key and the nearest known one."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -15,15 +15,15 @@ from judge.files import open_text
 
 
 class StrictConfig(BaseModel):
-    """A config whose keys are all known and whose values have the right type.
+    """A config that refuses unknown keys and values of the wrong type.
 
-    A list of words may be written with commas alone (``edit_types=entity,number``).
+    A list of words may be written without brackets (``edit_types=entity,number``).
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=())
 
     gone: ClassVar[Mapping[str, str]] = {}
-    """Keys of earlier versions, and what to do instead."""
+    """Removed keys, and what to do instead."""
 
     @model_validator(mode="before")
     @classmethod
@@ -40,7 +40,7 @@ class StrictConfig(BaseModel):
 
 
 def _holds_words(annotation: Any) -> bool:
-    """Is a type a list of words, or that or nothing, and no single word?"""
+    """Is a type a list of words, possibly optional, and not also a single word?"""
     if get_origin(annotation) in (Union, UnionType):
         parts = [part for part in get_args(annotation) if part is not NoneType]
         return len(parts) == 1 and _holds_words(parts[0])
@@ -60,7 +60,7 @@ def load_config(kind: type[Config], path: Path, overrides: Sequence[str] = ()) -
     """Read a YAML file into a config, with overrides on top (``lora.rank=8``, ``sources.0.limit=9``).
 
     Raises:
-        InputError: the file is not valid YAML mapping, a key is unknown, or a value is of the wrong type.
+        InputError: if the file is not a YAML mapping, a key is unknown, or a value has the wrong type.
     """
     with open_text(path) as stream:
         try:
@@ -83,7 +83,7 @@ def make_config(
     """Check the values of a config, with overrides on top; ``path`` is the file that errors name.
 
     Raises:
-        InputError: a key is unknown, a value is of the wrong type, or an override is none.
+        InputError: if a key is unknown, a value has the wrong type, or an override is malformed.
     """
     for override in overrides:
         _override(values, override)
@@ -120,7 +120,7 @@ def _override(values: dict[str, Any], override: str) -> None:
 
 
 def _step(target: Any, part: str, override: str) -> Any:
-    """What lies under one part of an override's key: a key of a mapping, or a place in a list, from 0."""
+    """The value under one part of an override's key: a mapping key, or a list index from 0."""
     if isinstance(target, dict):
         return target.setdefault(part, {})
     if isinstance(target, list) and part.isdecimal() and int(part) < len(target):
@@ -129,7 +129,7 @@ def _step(target: Any, part: str, override: str) -> Any:
 
 
 def _explain(kind: type[StrictConfig], error: ValidationError, path: Path | None) -> InputError:
-    """The first problem of a validation as one clear error; the others are counted."""
+    """The first validation error as a clear message; the others are only counted."""
     first, *others = error.errors()
     field = ".".join(str(part) for part in first["loc"])
     message = f"{first['msg']}, found {first['input']!r:.60}"
@@ -137,7 +137,7 @@ def _explain(kind: type[StrictConfig], error: ValidationError, path: Path | None
         message = "is missing"
     elif first["type"] == "extra_forbidden":
         owners: list[type[BaseModel]] = [kind]
-        for part in first["loc"][:-1]:  # list positions and the like name no field and are passed over
+        for part in first["loc"][:-1]:  # list positions and the like are not fields and are skipped
             inner = [
                 _models(owner.model_fields[part].annotation) for owner in owners if part in owner.model_fields
             ]
@@ -152,7 +152,7 @@ def _explain(kind: type[StrictConfig], error: ValidationError, path: Path | None
 
 
 def _models(annotation: Any) -> list[type[BaseModel]]:
-    """The models that a type is made of: itself, or those in its union, list or mapping."""
+    """The models in a type: itself, or those in its union, list or mapping."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return [annotation]
     return [model for argument in get_args(annotation) for model in _models(argument)]

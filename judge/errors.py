@@ -1,4 +1,4 @@
-"""Errors that a user can act on. The command line prints them as one line and no traceback.
+"""Errors that a user can act on. The command line prints them as one line, without a traceback.
 
 JudgeError          the work failed (exit code 1)
 └── InputError      the call, a config or an input file is wrong (exit code 2)
@@ -21,7 +21,7 @@ class InputError(JudgeError):
 
     Args:
         message: what was found and what to do.
-        file: the file at fault, with ``line`` (from 1) and ``field`` where they are known.
+        file: the file at fault, with ``line`` (from 1) and ``field`` if known.
 
     Attributes:
         found: the message as given, without the place.
@@ -40,19 +40,19 @@ class InputError(JudgeError):
 
 
 DATA = ("faker", "lemminflect", "opencc", "rjieba")
-"""What the extra ``data`` has that every building of a data set needs."""
+"""Packages of the extra ``data`` that every data set build needs."""
 
 
 def require(what: str, extra: str, *packages: str) -> None:
-    """Refuse to begin what needs packages that are not installed.
+    """Check that packages are installed before starting work that needs them.
 
     Args:
         what: what needs them, for the message.
-        extra: the extra of this project that has them.
-        packages: the names by which they are imported.
+        extra: the extra of this project that installs them.
+        packages: their import names.
 
     Raises:
-        InputError: names those that are missing and the line that installs them.
+        InputError: if any are missing; names them and the command that installs them.
     """
     missing = [package for package in packages if find_spec(package) is None]
     if missing:
@@ -60,16 +60,16 @@ def require(what: str, extra: str, *packages: str) -> None:
 
 
 class JudgeWarning(UserWarning):
-    """The work goes on, but not as one may think; the command line prints it as one line."""
+    """The work continues, but perhaps not as the user expects; the command line prints it as one line."""
 
 
 def warn(message: str) -> None:
-    """Tell a :class:`JudgeWarning`, where the caller of the caller stands."""
+    """Issue a :class:`JudgeWarning`, attributed to the caller's caller."""
     warnings.warn(message, JudgeWarning, stacklevel=3)
 
 
 def unknown(kind: str, name: object, known: Iterable[object]) -> str:
-    """A message for a name that is not known, with the nearest right one and all that are."""
+    """A message for an unknown name, with the nearest match and all known names."""
     names = sorted(str(item) for item in known)
     near = get_close_matches(str(name), names, n=1, cutoff=0.5)
     hint = f"; did you mean {near[0]!r}?" if near else ""

@@ -24,7 +24,7 @@ MAX_NEW_TOKENS = 512
 Decodings = Literal["constrained", "free"]
 """Whether reason mode's replies are held to the form of a verdict."""
 CHUNK = {"verdict": 64, "reason": 32}
-"""Samples that are sorted into batches together, by mode; verdicts stream out after each chunk."""
+"""Samples per chunk, by mode: they are sorted into batches together, and verdicts follow after each chunk."""
 
 
 @dataclass(frozen=True)
@@ -36,17 +36,17 @@ class Judge(CalibratedChecker):
         name: what reports call the judge.
         prompt: turns a sample into messages; the project's own by default.
         mode: ``verdict`` reads one label word from one prefill; ``reason`` generates JSON with a reasoning.
-        max_new_tokens: limit of the reason mode's reply.
-        temperature: 0 is greedy; more samples, seeded by ``seed``. Verdict mode does not sample.
-        top_p: samples come from the likeliest tokens that hold this share of the probability.
-        top_k: samples come from this many tokens; 0: from all.
-        guide: what engines that can do so hold the reason mode's replies to: a regular expression, or a JSON
-            schema.
+        max_new_tokens: length limit of a reason-mode reply.
+        temperature: 0 is greedy; above 0 tokens are sampled, seeded by ``seed``. Verdict mode never samples.
+        top_p: sample from the likeliest tokens that together have this probability.
+        top_k: sample from this many of the likeliest tokens; 0 for all.
+        guide: a regular expression or JSON schema for reason-mode replies, for engines with constrained
+            decoding.
         windows: judge a document that is too long in windows (:mod:`judge.prompting.windows`), instead of
             shortening it.
         calibrations: by mode; see :mod:`judge.calibration`. ``p_fail`` is then the calibrated probability.
         threshold: the label is ``FAIL`` at or above this ``p_fail``. By default 0.5 in verdict mode; in
-            reason mode, the label is the one that was written.
+            reason mode, the label as written in the reply.
     """
 
     backend: Backend
@@ -66,22 +66,22 @@ class Judge(CalibratedChecker):
 
     @property
     def chunk(self) -> int:
-        """How many samples are judged together; for replies, where the engine wants more, as many as that."""
+        """How many samples are judged together: :data:`CHUNK`, or more in reason mode if the engine wants."""
         wanted: int = getattr(self.backend, "replies_together", 0)
         return max(CHUNK[self.mode], wanted if self.mode == "reason" else 0)
 
     @property
     def at_once(self) -> int:
-        """As many callers as sequences run together, where the engine makes its own batches."""
+        """As many callers as the engine runs sequences together, if it makes its own batches; else 1."""
         sequences: int = getattr(self.backend, "at_once", 1)
         return sequences
 
     async def acheck(self, samples: Iterable[Sample]) -> list[Verdict]:
         """:meth:`check` for an event loop, in a thread.
 
-        An engine in this process works on one call after another; a server takes many at once. A call that
-        is cancelled ends when the samples that are in work are judged: :attr:`chunk` of them at most, and on
-        an engine that makes its own batches about :attr:`at_once`.
+        An engine in this process handles one call after another; a server takes many at once. A cancelled
+        call ends once the samples in progress are judged: at most :attr:`chunk`, or about :attr:`at_once` on
+        an engine that makes its own batches.
         """
         cancelled = Event()
 
@@ -103,7 +103,7 @@ class Judge(CalibratedChecker):
     def check_sentences(
         self, samples: Sequence[Sample], sentences: Sequence[Sequence[Span]]
     ) -> Iterator[tuple[Verdict, tuple[Verdict, ...]]]:
-        """Judge answers and their sentences; these in verdict mode, for a reasoning each takes long."""
+        """Judge answers and their sentences; sentences always in verdict mode, since reasoning is slow."""
         if self.mode == "verdict":
             yield from super().check_sentences(samples, sentences)
             return
@@ -112,7 +112,7 @@ class Judge(CalibratedChecker):
             yield whole, parts
 
     def iter_check(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
-        """Judge samples as a stream; prompts of a chunk are made while the chunk before it is computed."""
+        """Judge samples as a stream; each chunk's prompts are made while the previous chunk is computed."""
         if not self.windows and self.at_once == 1:
             return self._check(samples)
         return super().iter_check(samples)
@@ -124,14 +124,14 @@ class Judge(CalibratedChecker):
         return check_in_windows(samples, lambda sample: self._fit(sample).cut_chars, self._check)
 
     def _check(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
-        """Judge a stream of samples, their documents made to fit."""
+        """Judge a stream of samples, shortening documents that do not fit."""
         for fitted in ahead(self._prepare, in_chunks(samples, self.chunk)):
             with self._alone():
                 verdicts = list(self._judge(fitted))
             yield from verdicts
 
     def _alone(self) -> AbstractContextManager[object]:
-        """Keeps other threads off an engine that works for one caller at a time."""
+        """Locks out other threads if the engine serves one caller at a time."""
         return nullcontext() if self.backend.concurrent else self._working
 
     def _prepare(self, samples: Sequence[Sample]) -> list[Fitted]:
@@ -174,10 +174,10 @@ class Judge(CalibratedChecker):
         return Decoding(max_new_tokens, self.temperature, self.seed, guide, self.top_p, self.top_k)
 
     def _fit(self, sample: Sample, whole: Sequence[Message] | None = None) -> Fitted:
-        """A sample's messages, made to fit; ``whole`` are those with all of its document, if made."""
+        """A sample's messages, made to fit; ``whole`` are those with the full document, if already made."""
         if whole is None:
             whole = self.prompt.messages(sample, self.mode, sample.document_text)
-        before = reply_form(self.prompt, sample).before  # each of its characters is a token at most
+        before = reply_form(self.prompt, sample).before  # at most one token per character
         word = WORD_TOKENS + len(before)
         limit = self.backend.context_length - (self.max_new_tokens if self.mode == "reason" else word)
         if hasattr(self.backend, "surely_fits") and self.backend.surely_fits(whole, limit):

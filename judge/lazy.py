@@ -1,4 +1,4 @@
-"""Public names that a package imports when they are first used, so that the package itself loads fast."""
+"""Public names that a package imports on first use, so that the package itself loads fast."""
 
 import sys
 from collections.abc import Callable, Mapping
@@ -11,7 +11,7 @@ def lazy(package: str, where: Mapping[str, str]) -> tuple[Callable[[str], Any], 
 
     Args:
         package: the package's ``__name__``.
-        where: module of each name.
+        where: the module that defines each name.
     """
 
     def get(name: str) -> Any:

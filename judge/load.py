@@ -1,4 +1,4 @@
-"""A judge by name: its model in an engine, with the prompt, the calibration and the limits that it wants."""
+"""Loads a judge by name: its model in an engine, with its prompt, calibration and limits."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -57,45 +57,45 @@ def load_judge(
     Args:
         model: ``reference`` or ``reference-lm``, the encoder and the language model that come with the
             toolkit; a Hub id; a local folder (full weights or a LoRA adapter); ``baseline:NAME``; or the
-            name on a server.
+            model's name on a server.
         mode: how it answers, see :class:`Judge`; by default as it was trained (``judge.json``).
         template: a file with a Jinja prompt, or with several in YAML, to use instead of the project's own
             (:mod:`judge.prompting.templates`).
         revision: Hub revision.
-        precision: number format to compute in. ``auto`` is, on a GPU, the one that the judge was trained in
-            where the GPU has it; on a CPU float32, or bfloat16 where the CPU multiplies it and the judge's
-            calibration holds for it.
+        precision: number format to compute in. On a GPU, ``auto`` is the format the judge was trained in, if
+            the GPU supports it; on a CPU it is float32, or bfloat16 if the CPU multiplies it natively and the
+            judge's calibration holds for it.
         max_length: upper bound on the context in tokens.
-        max_new_tokens: limit of a reason-mode reply.
-        decoding: ``constrained``, the default, holds reason-mode replies to the form of a verdict where the
+        max_new_tokens: length limit of a reason-mode reply.
+        decoding: ``constrained``, the default, forces reason-mode replies into the form of a verdict if the
             engine can; ``free`` leaves them to the model.
-        batch_tokens: padded tokens that run in one batch.
+        batch_tokens: padded tokens per batch.
         baseline_data: labelled samples that a fitted baseline learns from.
         backend: the engine that runs the model.
-        vllm: how vLLM runs the model, where it is the engine.
+        vllm: settings of vLLM, if it is the engine.
         quantization: ``nf4`` loads the base weights in 4 bits, ``none`` as they are, and ``auto`` as the
             judge was trained, by its ``judge.json``; transformers only.
         base_url: the server of the backend ``openai``, its address or settings; OpenAI's own by default.
-        call_cache: file in which the responses of that server are kept; nothing is asked twice. Retrained
-            weights at one address need another file.
+        call_cache: file that caches the server's responses, so nothing is asked twice. Use another file when
+            the weights behind an address change.
         windows: judge a document that is too long for a language model in windows
             (:mod:`judge.prompting.windows`), instead of shortening it.
         threshold: FAIL at or above this probability: a number, or ``precision`` or ``recall`` for the one
             that ``judge calibrate`` found.
-        prior: the share of your answers that is hallucinated, if known. Calibrated probabilities are then
-            for that share; labels stay the same.
+        prior: the share of your answers that are hallucinated, if known. Calibrated probabilities are then
+            adjusted to that share; labels stay the same.
         claims: also judge every sentence of an answer (:class:`judge.claims.checker.ClaimsJudge`).
-        cascade: a cheaper judge that goes first, and decides alone what it is sure of
+        cascade: a cheaper judge that goes first and decides alone when it is sure
             (:class:`judge.cascade.CascadeJudge`); loaded with its own settings.
-        cascade_threshold: it decides where its label has at least this probability.
+        cascade_threshold: the cheaper judge is sure if its label has at least this probability.
         cascade_weight: its weight in the other verdicts, from 0 to 1.
-        labels: what an encoder's classes mean if their names do not say, as ``PASS=entailment``.
-        pair: how an encoder reads samples, instead of what its ``judge.json`` says: fields of
-            :class:`judge.encoder.Form`, as ``question=hypothesis``.
+        labels: what an encoder's classes mean if their names do not say, such as ``PASS=entailment``.
+        pair: how an encoder reads samples, in place of its ``judge.json``: fields of
+            :class:`judge.encoder.Form`, such as ``question=hypothesis``.
 
     Raises:
-        InputError: unknown model, mode, backend or baseline, a template that cannot be read, no vLLM here, a
-            ``prior`` for a judge that is not calibrated, or a setting of a cascade without one.
+        InputError: if the model, mode, backend or baseline is unknown, a template cannot be read, vLLM is
+            not installed, ``prior`` is given for an uncalibrated judge, or a cascade setting without one.
     """
     model = str(model)
     if cascade is not None and claims:
@@ -222,7 +222,7 @@ def load_judge(
 
 
 def _calibrated_format(model: str, revision: str | None, mode: Mode) -> Precision:
-    """bfloat16 on a CPU that multiplies it, where the judge's calibration holds in it; else ``auto``."""
+    """bfloat16 if the CPU multiplies it natively and the judge's calibration holds for it; else ``auto``."""
     from judge.calibration.curve import read_calibrations
     from judge.models.hardware import this_device
 

@@ -8,11 +8,11 @@ _MARKS = re.compile(r"([\\`*_\[\]|#~])")
 
 
 def plain(text: object) -> str:
-    """A text as one line of Markdown that shows it and nothing else."""
+    """A text as one line of Markdown, escaped so that it shows literally."""
     return _MARKS.sub(r"\\\1", html.escape(" ".join(str(text).split()), quote=False))
 
 
 def table(names: Sequence[str], rows: Iterable[Sequence[object]], texts: int = 1) -> list[str]:
-    """A table in lines. Cells stand as they are; the columns after the first ``texts`` hold numbers."""
+    """The lines of a table. Cells are not escaped; columns after the first ``texts`` are right-aligned."""
     lines = [f"| {' | '.join(names)} |", f"|{' --- |' * texts}{' ---: |' * (len(names) - texts)}"]
     return [*lines, *(f"| {' | '.join(map(str, row))} |" for row in rows)]

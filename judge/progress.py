@@ -1,12 +1,12 @@
-"""How far long work is, on standard error: rich's bars on a terminal, elsewhere a line every 30 seconds.
+"""Progress of long work on standard error: rich's bars on a terminal, elsewhere a line every 30 seconds.
 
-The command line opens a display. What works under it says how far it is, and need not know who looks:
+The command line opens a display. Code that runs under it reports progress without knowing about the display:
 
     with shown():
         for sample in track(samples, "pairs", total=900):
             ...
 
-Without a display nothing is shown, so the library is silent in other people's programs.
+Without a display nothing is shown, so the library stays silent in other programs.
 """
 
 import math
@@ -27,16 +27,16 @@ if TYPE_CHECKING:
 
 Item = TypeVar("Item")
 Update = Callable[..., None]
-"""Is told how much is done, and of how much (``None``: unknown). The first call says where it begins."""
+"""Called with the amount done and the total (``None``: unknown). The first call gives the starting point."""
 
 EVERY = 30.0
-"""Seconds between two lines where standard error is not a terminal."""
+"""Seconds between two lines if standard error is not a terminal."""
 NOTEBOOK = "JPY_PARENT_PID"
-"""Set in what a notebook's cell starts: it looks like a terminal, and shows every state of a bar."""
+"""Set in processes started from a notebook cell, which looks like a terminal but prints every bar update."""
 
 
 class Display:
-    """Bars or lines about everything that is at work."""
+    """Bars or lines for all work in progress."""
 
     def __init__(self, console: "Console | None" = None):
         self._console, self._stop = console, Event()
@@ -44,7 +44,7 @@ class Display:
 
     @cached_property
     def bars(self) -> "Progress":
-        """Rich's bars, which only count where there is no terminal; made when they are first needed."""
+        """Rich's bars, made on first use; without a terminal they only keep count."""
         from rich import progress as rich
         from rich.console import Console
         from rich.text import Text
@@ -64,7 +64,7 @@ class Display:
         )  # fmt: skip
 
     def add(self, title: str, total: int | None) -> "TaskID":
-        """Show a piece of work from now on."""
+        """Start showing a piece of work."""
         if not self.bars.tasks:
             self._stop = Event()
             lines = Thread(target=self._lines, args=(self._stop,), daemon=True)
@@ -72,13 +72,13 @@ class Display:
         return self.bars.add_task(title, total=total)
 
     def update(self, task: "TaskID", done: int, total: int | None = None) -> None:
-        """Say how far it is. At the first call nothing was done but what an earlier run did, and loading."""
+        """Report progress. The first call sets the baseline for the speed: work of earlier runs, loading."""
         found = self.bars.tasks[self.bars.task_ids.index(task)]
         found.fields.setdefault("begun", (done, found.elapsed or 0.0))
         self.bars.update(task, completed=done, total=total)
 
     def remove(self, task: "TaskID") -> None:
-        """Show it no more."""
+        """Stop showing a piece of work."""
         self.bars.remove_task(task)
         if not self.bars.tasks:
             self._stop.set()
@@ -93,7 +93,7 @@ class Display:
 
 
 def _left(task: "Task") -> timedelta | None:
-    """The time for the rest at the mean speed so far, which results that come in bursts do not change."""
+    """Time left at the mean speed so far, which is robust to results that come in bursts."""
     earlier, loading = task.fields.get("begun", (0, 0.0))
     done, took = task.completed - earlier, (task.elapsed or 0.0) - loading
     if not task.total or done <= 0 or took <= 0:
@@ -102,7 +102,7 @@ def _left(task: "Task") -> timedelta | None:
 
 
 def _line(task: "Task") -> str:
-    """All that is known of a piece of work."""
+    """The status line of a piece of work."""
     done = f"{task.completed:,.0f}"
     done += f" of {task.total:,.0f} ({task.percentage:.0f}%)" if task.total else ""
     left = "" if (time := _left(task)) is None else f", about {time} left"
@@ -114,7 +114,7 @@ _DISPLAY: ContextVar[Display | None] = ContextVar("display", default=None)
 
 @contextmanager
 def shown(console: "Console | None" = None) -> Iterator[None]:
-    """Show what is tracked inside the block. Of processes that were launched together, the first one shows.
+    """Show work that is tracked inside the block. Of processes launched together, only the first shows it.
 
     Args:
         console: where; standard error by default.
@@ -129,7 +129,7 @@ def shown(console: "Console | None" = None) -> Iterator[None]:
 
 @contextmanager
 def stage(title: str, total: int | None = None) -> Iterator[Update]:
-    """Show a piece of work for as long as the block takes; gives a function to say how far it is."""
+    """Show a piece of work for the duration of the block; yields a function to report progress."""
     display = _DISPLAY.get()
     if display is None:
         yield lambda done, total=None: None
@@ -142,7 +142,7 @@ def stage(title: str, total: int | None = None) -> Iterator[Update]:
 
 
 def track(items: Iterable[Item], title: str, total: int | None = None) -> Iterator[Item]:
-    """Pass items through, and show how many there were, until the last one is taken."""
+    """Pass items through, showing how many were taken so far."""
     with stage(title, total) as update:
         update(0, total)
         for done, item in enumerate(items, start=1):
@@ -151,7 +151,7 @@ def track(items: Iterable[Item], title: str, total: int | None = None) -> Iterat
 
 
 def say(text: str) -> None:
-    """Print a message on standard error, above the bars where there are any."""
+    """Print a message on standard error, above any bars."""
     display = _DISPLAY.get()
     if display is not None:
         display.bars.console.print(text, highlight=False, markup=False, soft_wrap=True)

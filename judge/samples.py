@@ -1,4 +1,4 @@
-"""Samples of files and requests: each row checked once, at the door; and samples written as JSON Lines."""
+"""Reads samples from files and requests, checking each row once; writes samples as JSON Lines."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,7 +13,7 @@ from judge.types import LANGUAGES, Sample, Task, lone_surrogate
 FIELDS = ("id", "task", "language", "document", "question", "answer", "label", "source", "group", "meta")
 REQUIRED = ("document", "answer")
 Columns = Mapping[str, str]
-"""Where a file has other names: {field of :class:`~judge.types.Sample`: column of the file}."""
+"""For files with other column names: {field of :class:`~judge.types.Sample`: column of the file}."""
 OTHER_NAMES = {
     "document": "context contexts passage passages retrieved_contexts evidence knowledge premise article "
     "source source_text text",
@@ -23,7 +23,7 @@ OTHER_NAMES = {
     "label": "hallucinated hallucination is_hallucinated is_hallucination faithful is_faithful supported "
     "verdict judgement",
 }  # fmt: skip
-"""What data sets call the fields of a sample, the most usual first."""
+"""Names that data sets use for the fields of a sample, the most common first."""
 
 
 def sample_from_row(
@@ -34,20 +34,20 @@ def sample_from_row(
     labels: Meanings | None = None,
     labelled: bool = True,
 ) -> Sample:
-    """Check one row and make it a sample: the rows of files, of requests and of other frameworks alike.
+    """Check one row of a file, a request or another framework, and make it a sample.
 
-    Absent ids are made from the line number, absent groups from the document, so that rows about one
+    A missing id is made from the line number, a missing group from the document, so that rows about one
     document stay together.
 
     Args:
-        row: the fields of a sample; task and language in any case, ids also as numbers.
-        file: where it stands, with ``line``, for messages.
+        row: the fields of a sample; task and language in any letter case, ids may be numbers.
+        file: the file of the row, for error messages, as is ``line``.
         line: from 1.
-        labels: what labels of the set's own mean, see :func:`parse_label`.
-        labelled: refuse labels that are not known; ``False`` where none is needed leaves them out.
+        labels: what the data set's own labels mean, see :func:`parse_label`.
+        labelled: refuse unknown labels; ``False`` drops them, for uses that need none.
 
     Raises:
-        InputError: naming file, line and field, what was found and what is wanted.
+        InputError: if the row is wrong; names file, line and field, what was found and what is expected.
     """
 
     def wrong(field: str, message: str) -> InputError:
@@ -113,13 +113,13 @@ def sample_from_row(
 
 
 def _choice(value: Any, default: str) -> Any:
-    """One of a few words, in any case."""
+    """One of a few words, in any letter case; ``default`` if empty."""
     value = value.strip().lower() if isinstance(value, str) else value
     return default if value in (None, "") else value
 
 
 def _unknown_field(name: str, row: Mapping[str, Any], file: object) -> str:
-    """What to do about a field that samples do not have."""
+    """The message for a field that samples do not have."""
     if renamed := _renamed(row, file):
         return f"unknown field {name!r:.80}{renamed}"
     more = "put extra values under 'meta'"
@@ -135,20 +135,20 @@ def _missing(row: Mapping[str, Any], file: object, columns: Columns | None = Non
 
 
 def other_columns(row: Mapping[str, Any]) -> dict[str, str]:
-    """The fields of a sample that a row has under another name, and that name."""
+    """Fields of a sample that a row holds under another name, and that name."""
     own = {str(name).strip().lower(): name for name in row}
     found: dict[str, str] = {}
     for field in FIELDS:
         names = (field, *OTHER_NAMES.get(field, "").split())
         column = next((own[name] for name in names if name in own), field)
-        texts = field == "meta" and isinstance(row.get(column), str)  # which no reader takes for JSON
+        texts = field == "meta" and isinstance(row.get(column), str)  # no reader parses it as JSON
         if column not in (field, *found.values()) and not texts:
             found[field] = column
     return found
 
 
 def _renamed(row: Mapping[str, Any], file: object, columns: Columns | None = None) -> str:
-    """The fields that a row has under other names, as the ``--columns`` to write, after those given."""
+    """Advice for a row with other names: the ``--columns`` to write, including ``columns`` already given."""
     found = {**other_columns(row), **(columns or {})}
     if len(found) == len(columns or {}):
         return ""
@@ -167,10 +167,10 @@ def row_from_sample(sample: Sample) -> dict[str, Any]:
 def named_fields(
     row: Mapping[str, Any], columns: Columns | None, file: object, line: int | None = None
 ) -> dict[str, Any]:
-    """A row by the names of a sample's fields. A field that is not named is read from the column of its name.
+    """A row keyed by field. Fields not in ``columns`` are read from the column of the same name.
 
     Raises:
-        InputError: a column that is named, or one that every sample needs, is not there.
+        InputError: if a column in ``columns`` or a required field is missing.
     """
     columns = columns or {}
     for field, column in columns.items():
@@ -201,14 +201,14 @@ def read_samples(
         path: a file of one of the :data:`judge.rows.FILE_TYPES`.
         columns: the file's columns, by field. A field that is not named is read from the column of the same
             name, if there is one; other columns are ignored.
-        check_ids: refuse an id that occurs twice, which takes memory for every row.
-        labels: what the file's own labels mean, see :func:`parse_label`. Where the column of labels is
-            named for one of them (``is_hallucinated``), yes and no are known.
-        labelled: refuse labels that are not known; ``False`` where none is needed leaves them out.
+        check_ids: refuse duplicate ids, which takes memory for every row.
+        labels: what the file's own labels mean, see :func:`parse_label`. Yes and no are understood if the
+            label column is named after one label (``is_hallucinated``).
+        labelled: refuse unknown labels; ``False`` drops them, for uses that need none.
         gold: refuse samples without a label.
 
     Raises:
-        InputError: a row is wrong, an id occurs twice, or the file holds no row.
+        InputError: if a row is wrong, an id occurs twice, or the file has no rows.
     """
     path, columns = Path(path), columns or {}
     labels = {**meanings_of(columns.get("label", "")), **(labels or {})}

@@ -1,7 +1,7 @@
 """The recipes, launch configs and judges that come with the toolkit, in a checkout and in an installed wheel.
 
-A checkout has recipes and configs at its top; the wheel carries the same folders inside this package (see
-``setup.py``). The judges lie in this package.
+A checkout has the recipes and configs at its top level; the wheel has the same folders inside this package
+(see ``setup.py``). The judges are in this package.
 """
 
 import shutil
@@ -22,20 +22,20 @@ RECIPES = _folder("recipes")
 LAUNCH_CONFIGS = _folder("accelerate_configs")
 
 REFERENCE = "reference"
-"""The encoder that comes with the toolkit: its name wherever a model is asked for."""
+"""Name of the encoder that comes with the toolkit, valid wherever a model is expected."""
 REFERENCE_LM = "reference-lm"
-"""The language model that comes with the toolkit."""
+"""Name of the language model that comes with the toolkit."""
 JUDGES = {REFERENCE: "reference", REFERENCE_LM: "reference_lm"}
-"""Folders in this package, by the names of the judges."""
+"""The judges' folders in this package, by name."""
 
 
 def is_baseline(model: str) -> bool:
-    """Whether a name is that of a rule of :mod:`judge.baselines`, not of a model."""
+    """Whether a name is that of a rule in :mod:`judge.baselines` rather than a model."""
     return model.startswith("baseline:")
 
 
 def model_path(name: str) -> str:
-    """The folder of a judge that comes with the toolkit, for its name; every other name as it is."""
+    """The folder of a judge that comes with the toolkit, by its name; other names are returned unchanged."""
     return str(PACKAGE / JUDGES[name]) if name in JUDGES else name
 
 
@@ -45,16 +45,16 @@ def recipe_names() -> list[str]:
 
 
 def find_recipe(given: Path, stage: str) -> Path:
-    """The file that a command is to read.
+    """The recipe file that a command should read.
 
     Args:
-        given: a file; or a shipped recipe by name (``demo``), with the file where it has several for a stage
+        given: a file; or a shipped recipe by name (``demo``), with the file if it has several for a stage
             (``reference/encoder-inference``).
-        stage: which of a recipe's files is meant by its name alone: ``data``, ``sft``, ``dpo``,
-            ``encoder``, ``dialogues`` or ``onion``.
+        stage: the file to take if only the recipe is named: ``data``, ``sft``, ``dpo``, ``encoder``,
+            ``dialogues`` or ``onion``.
 
     Raises:
-        InputError: there is no such file, it holds rows, or the recipe has none for the stage.
+        InputError: if there is no such file, it holds rows, or the recipe has no file for the stage.
     """
     if file_type(given) in set(FILE_TYPES) - {".json"}:
         raise InputError(
@@ -64,7 +64,7 @@ def find_recipe(given: Path, stage: str) -> Path:
         )
     name, *file = given.parts or ("",)
     if given.is_file() or len(file) > 1 or given.suffix == ".yaml" or given.is_absolute():
-        return given  # whoever reads it tells what is wrong with it
+        return given  # its reader reports what is wrong with it
     fitting = sorted(path.parent.name for path in RECIPES.glob(f"*/{stage}.yaml"))
     if name not in recipe_names():
         if given.is_dir():
@@ -82,13 +82,13 @@ def find_recipe(given: Path, stage: str) -> Path:
 def copy_recipes(names: list[str], folder: Path) -> list[Path]:
     """Copy recipes, the training scripts and the launch configs, laid out as in the project's repository.
 
-    Files that are there already and are the same stay.
+    Existing files with the same contents are kept.
 
     Returns:
         The folders of the recipes.
 
     Raises:
-        InputError: a name is unknown, or a file is there with other contents; nothing was copied.
+        InputError: if a name is unknown, or a file exists with other contents; nothing is copied then.
     """
     known = recipe_names()
     for name in names:

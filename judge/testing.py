@@ -1,4 +1,4 @@
-"""Assertions for test suites: is what an application answers faithful to its documents?
+"""Assertions for test suites: are an application's answers faithful to its documents?
 
     from judge.testing import assert_faithful
 
@@ -6,7 +6,7 @@
         question = "How long can I return it?"
         assert_faithful(my_application(question), HANDBOOK, question)
 
-With pytest, ``--judge MODEL`` chooses the judge for a whole run; else it is the reference judge.
+With pytest, ``--judge MODEL`` sets the judge for a whole run; the default is the reference judge.
 """
 
 import functools
@@ -43,7 +43,7 @@ def assert_faithful(
         question: what was asked; empty if there is none.
         task: what kind of answer it is.
         language: ``en`` or ``zh``.
-        judge: a judge, or the name of a model; the one of ``--judge`` by default. It is loaded once.
+        judge: a judge or a model name; by default that of ``--judge``. A named model is loaded once.
 
     Returns:
         The verdict, for further checks.
@@ -51,7 +51,7 @@ def assert_faithful(
     Raises:
         AssertionError: the verdict is FAIL.
         InputError: document or answer is empty, or the model does not exist.
-        JudgeError: the judge gave no verdict.
+        JudgeError: the judge could give no verdict.
     """
     from judge.adapters import make_sample, why_none
 
@@ -68,7 +68,7 @@ def assert_faithful(
 
 @functools.cache
 def _load(model: str) -> "Checker":
-    from judge.load import load_judge  # not when pytest starts, which every test run would pay for
+    from judge.load import load_judge  # not at the top, where it would slow every start of pytest
 
     return load_judge(model)
 
@@ -94,6 +94,6 @@ def pytest_addoption(parser: Any) -> None:
 
 
 def pytest_configure(config: "pytest.Config") -> None:
-    """Take over which judge was chosen."""
+    """Remember the judge that ``--judge`` names."""
     global _chosen
     _chosen = config.getoption("--judge")

@@ -19,17 +19,17 @@ SEEN = (
     "\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
     "\U000e0000-\U000e0fff]"
 )
-"""A regular expression for a character that is seen: no white space or control, none that Unicode calls
-default ignorable (zero-width spaces, byte order marks, fillers), no annotation, no empty Braille cell."""
+"""Regular expression for a visible character: not white space, a control character, default ignorable in
+Unicode (zero-width spaces, byte order marks, fillers), an annotation mark or the empty Braille cell."""
 
 
 def shows(text: str) -> bool:
-    """Does a text hold anything to be seen? White space and characters of no width are nothing."""
+    """Does a text have at least one visible character? White space and zero-width characters do not count."""
     return re.search(SEEN, text) is not None
 
 
 def lone_surrogate(text: str) -> str | None:
-    """What is wrong with a text that UTF-8 cannot hold: it was cut within a character, or is not UTF-8."""
+    """What is wrong with a text that UTF-8 cannot encode, since it holds half a character; else ``None``."""
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -105,12 +105,12 @@ class Sample:
 
     @property
     def document_text(self) -> str:
-        """The whole document as one text; with a blank line between passages."""
+        """The whole document as one text, with a blank line between passages."""
         return self.document if isinstance(self.document, str) else "\n\n".join(self.document)
 
     @property
     def fault(self) -> tuple[str, str] | None:
-        """The field that cannot be judged, and what is wrong with it."""
+        """The first field that cannot be judged, and what is wrong with it; ``None`` if all can."""
         passages = self.document if isinstance(self.document, tuple | list) else (self.document,)
         for name, texts in (
             ("document", passages),
@@ -131,7 +131,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens that one verdict cost: those of the prompt, and those that were generated."""
+    """Tokens that one verdict cost: in the prompt, and generated."""
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -152,7 +152,7 @@ class Span:
 class Unsupported:
     """Words of an answer that the document does not support: their text, and their place in the answer.
 
-    ``p`` is the probability that they are wrong, where the judge tells.
+    ``p`` is the probability that they are wrong, if the judge gives one.
     """
 
     text: str
@@ -162,7 +162,7 @@ class Unsupported:
 
     @classmethod
     def of(cls, answer: str, span: Span, p: float | None = None) -> "Unsupported":
-        """The words of an answer at a place."""
+        """The words at a span of an answer."""
         return cls(answer[span.start : span.end], span.start, span.end, p)
 
 
@@ -170,9 +170,9 @@ class Unsupported:
 class Claim:
     """One sentence of an answer.
 
-    ``span`` is its place in the answer, ``window`` the number, from 0, of the window of the document that
-    supports it best, and ``p_fail`` the probability that it is wrong: ``None`` if the judge gave no
-    verdict on it, 1 or 0 if it gave only a label.
+    ``span`` is its place in the answer, ``window`` the index (from 0) of the document window that supports
+    it best, and ``p_fail`` the probability that it is wrong: ``None`` if the judge gave no verdict on it, 1
+    or 0 if it gave only a label.
     """
 
     span: Span
@@ -182,17 +182,17 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a judge said of one sample.
+    """What a judge said about one sample.
 
     ``label`` is ``None`` if the output could not be parsed; ``error`` then says why. ``p_fail`` is the
     probability of ``FAIL``, if the backend gives one. ``cut_chars`` counts the characters of the document
     that did not fit into the context and were not read; a question or an answer that does not fit is an
     ``error``. ``truncated`` says that the judge's reply reached its length limit.
 
-    ``evidence`` is what the reasoning quotes of the document's text, ``unsupported`` what is wrong in the
-    answer, if the judge says so (:mod:`judge.prompting.evidence`). ``windows`` and ``claims`` hold the
-    passages of the document and the sentences of the answer, if claims were asked for (:mod:`judge.claims`);
-    ``windows`` also those of a long document that was judged in parts (:mod:`judge.prompting.windows`).
+    ``evidence`` holds the places in the document that the reasoning quotes, ``unsupported`` the wrong words
+    of the answer, if the judge names them (:mod:`judge.prompting.evidence`). ``windows`` and ``claims`` hold
+    the passages of the document and the sentences of the answer, if claims were asked for
+    (:mod:`judge.claims`) or a long document was judged in parts (:mod:`judge.prompting.windows`).
     """
 
     label: Label | None
@@ -210,7 +210,7 @@ class Verdict:
 
     @property
     def chance(self) -> float | None:
-        """``p_fail``; 1 or 0, by the label, if the judge gives none."""
+        """``p_fail``; if the judge gives none, 1 or 0 by the label."""
         if self.p_fail is not None or self.label is None:
             return self.p_fail
         return float(self.label is Label.FAIL)
@@ -220,13 +220,13 @@ _PLACES = ("evidence", "unsupported", "windows", "claims")
 
 
 def verdict_to_json(verdict: Verdict) -> dict[str, Any]:
-    """A verdict's fields as JSON values; places in a text are left out where there are none."""
+    """A verdict's fields as JSON values; empty lists of places are left out."""
     row = asdict(verdict)
     return {name: value for name, value in row.items() if value or name not in _PLACES}
 
 
 def verdict_from_json(values: Mapping[str, Any]) -> Verdict:
-    """The verdict that :func:`verdict_to_json` made these of."""
+    """The inverse of :func:`verdict_to_json`."""
     row = dict(values)
     label = row.pop("label")
     for name in ("evidence", "windows"):

@@ -1,7 +1,7 @@
 """Judges inside other evaluation frameworks: one module each, which needs the extra of that name.
 
-They share how fields become a sample and how a verdict becomes a score, which is here. A verdict without a
-label is never a score: every adapter reports it the way its framework reports a failure.
+Shared here: making a sample from fields, and a score from a verdict. A verdict without a label never becomes
+a score: every adapter reports it the way its framework reports a failure.
 """
 
 from judge.errors import JudgeError
@@ -12,25 +12,25 @@ from judge.types import Language, Sample, Task, Verdict
 def make_sample(
     document: object, question: str | None, answer: str | None, task: Task, language: Language
 ) -> Sample:
-    """One thing to judge, from a framework's fields; the document is a text or a list of passages.
+    """A sample from a framework's fields; the document is a text or a list of passages.
 
     Raises:
-        InputError: document or answer is missing or empty, or no text.
+        InputError: if document or answer is missing, empty or not a text.
     """
     row = {"document": document, "question": question, "answer": answer, "task": task, "language": language}
     return sample_from_row(row)
 
 
 def why_none(verdict: Verdict) -> JudgeError | None:
-    """The error that stands for a verdict without a label; ``None`` where there is one."""
+    """The error for a verdict without a label; ``None`` if it has one."""
     return JudgeError(f"the judge gave no verdict: {verdict.error}") if verdict.label is None else None
 
 
 def score(verdict: Verdict) -> float:
-    """The probability that the answer is faithful; 1 or 0, by the label, where the judge tells none.
+    """The probability that the answer is faithful; 1 or 0 by the label if the judge gives none.
 
     Raises:
-        JudgeError: the verdict has no label.
+        JudgeError: if the verdict has no label.
     """
     if error := why_none(verdict):
         raise error
@@ -38,7 +38,7 @@ def score(verdict: Verdict) -> float:
 
 
 def reason(verdict: Verdict) -> str:
-    """Why: the judge's reasoning, or its label and the probability of a hallucination; and what was cut."""
+    """The judge's reasoning, or its label and the probability of a hallucination; and how much was cut."""
     told = "" if verdict.p_fail is None else f", probability of a hallucination {verdict.p_fail:.3f}"
     cut = verdict.cut_chars
     unread = f" (the document's last {cut} characters were not read)" if cut else ""

@@ -25,15 +25,15 @@ HALLUCINATION = GuardrailCategory.HALLUCINATION
 
 
 class FaithfulnessGuardrail(Guardrail):
-    """Tells whether an answer is faithful to its context.
+    """Checks whether an answer is faithful to its context.
 
-    ``valid`` is the judge's own label and ``score``, the risk, the probability of a hallucination; ``spans``
-    are the parts of the answer that the judge names as unsupported. Where the judge gives no verdict the
-    answer is not ``valid``, without score, and ``extra`` says ``parse_failure``, as the package's own
-    guardrails do.
+    ``valid`` follows the judge's label, and ``score``, the risk, is the probability of a hallucination;
+    ``spans`` are the parts of the answer that the judge names as unsupported. If the judge gives no verdict,
+    the answer is not ``valid``, without score, and ``extra`` has ``parse_failure``, as in the package's own
+    guardrails.
 
     Args:
-        judge: what judges, for instance of :func:`judge.load_judge`.
+        judge: a judge, such as one from :func:`judge.load_judge`.
         task: what the answers are.
         language: of contexts and answers.
     """
@@ -67,12 +67,12 @@ class FaithfulnessGuardrail(Guardrail):
 
         Args:
             input_text: the answer.
-            context: what it is to be faithful to, a text or a list of passages.
+            context: what it should be faithful to, a text or a list of passages.
             question: what it answers, if there is a question.
-            kwargs: nothing of it is read; calls that are made for any guardrail may hold more.
+            kwargs: ignored; calls written for any guardrail may pass more.
 
         Raises:
-            InputError: there is no answer, or no context.
+            InputError: if there is no answer or no context.
         """
         start = time.perf_counter()
         sample = make_sample(context, question, input_text, self.task, self.language)

@@ -14,13 +14,13 @@ class FaithfulnessMetric(BaseMetric):
     """Is ``actual_output`` faithful to ``retrieval_context``? The score is the probability that it is.
 
     Args:
-        judge: what judges, for instance of :func:`judge.load_judge`.
+        judge: a judge, such as one from :func:`judge.load_judge`.
         threshold: a test case passes at or above this score; it replaces the judge's own threshold.
         task: what the answers are.
         language: of documents and answers.
 
-    ``measure`` raises ``JudgeError`` where the judge gives no verdict, and ``InputError`` where the test case
-    has nothing to judge; with DeepEval's ``ignore_errors`` such a test case is marked as errored and fails.
+    ``measure`` raises ``JudgeError`` if the judge gives no verdict, and ``InputError`` if the test case has
+    nothing to judge; with DeepEval's ``ignore_errors`` such a test case is marked as errored and fails.
     """
 
     score: float | None
@@ -30,7 +30,7 @@ class FaithfulnessMetric(BaseMetric):
     def __init__(
         self, judge: Checker, threshold: float = 0.5, task: Task = Task.QA, language: Language = "en"
     ):
-        # DeepEval copies a metric by calling it with the attributes that are named like its parameters.
+        # DeepEval copies a metric by calling its class with the attributes named like the parameters.
         self.judge, self.threshold, self.task, self.language = judge, threshold, task, language
         self.evaluation_model = judge.name
 
@@ -47,7 +47,7 @@ class FaithfulnessMetric(BaseMetric):
         return self._keep(verdict)
 
     def is_successful(self) -> bool:
-        """Whether the last test case was judged, and passed."""
+        """Whether the last test case was judged and passed."""
         return self.error is None and self.score is not None and self.score >= self.threshold
 
     @property
@@ -55,7 +55,7 @@ class FaithfulnessMetric(BaseMetric):
         return "Judged Faithfulness"
 
     def _sample(self, test_case: LLMTestCase) -> Sample:
-        self.score = self.reason = self.error = None  # nothing of the test case before
+        self.score = self.reason = self.error = None  # clears the previous test case
         self.success = False
         passages = [getattr(part, "context", part) for part in test_case.retrieval_context or ()]
         return make_sample(passages, test_case.input, test_case.actual_output, self.task, self.language)

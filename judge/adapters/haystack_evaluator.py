@@ -16,11 +16,11 @@ from judge.types import Language, Sample, Task, Verdict
 class FaithfulnessEvaluator:
     """Are answers faithful to their contexts? A score is the probability that one is.
 
-    It stands in a pipeline where Haystack's ``FaithfulnessEvaluator`` would, and judges all answers together.
+    Takes the place of Haystack's ``FaithfulnessEvaluator`` in a pipeline, and judges all answers together.
     An answer without a verdict has the score NaN and the status ``error``, and the mean is over the others.
 
     Args:
-        judge: what judges, for instance of :func:`judge.load_judge`.
+        judge: a judge, such as one from :func:`judge.load_judge`.
         task: what the answers are.
         language: of contexts and answers.
     """
@@ -35,8 +35,8 @@ class FaithfulnessEvaluator:
         """Judge answers.
 
         Args:
-            questions: one for each answer, perhaps empty.
-            contexts: the passages that each answer is to be faithful to.
+            questions: one for each answer; may be empty.
+            contexts: the passages that each answer should be faithful to.
             predicted_answers: the answers.
 
         Returns:
@@ -44,7 +44,7 @@ class FaithfulnessEvaluator:
             ``score``, ``reason`` and ``status`` (``evaluated`` or ``error``).
 
         Raises:
-            InputError: the lists differ in length, or an answer or its contexts are empty.
+            InputError: if the lists differ in length, or an answer or its contexts are empty.
         """
         return _outputs(self.judge.check(self._samples(questions, contexts, predicted_answers)))
 

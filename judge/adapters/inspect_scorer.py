@@ -12,18 +12,18 @@ from judge.types import Label, Language, Task
 def faithfulness(
     judge: Checker, document: str = "document", task: Task = Task.QA, language: Language = "en"
 ) -> Scorer:
-    """Score whether a completion is faithful to the document in its sample's metadata; targets play no part.
+    """Score whether a completion is faithful to the document in its sample's metadata; targets are ignored.
 
     ``PASS`` is correct, ``FAIL`` incorrect, and an empty completion no answer, which counts as incorrect.
-    Where the judge gives no verdict, the sample is left unscored (``grader_failed``) and the metrics skip it.
+    If the judge gives no verdict, the sample is left unscored (``grader_failed``) and the metrics skip it.
 
     Args:
-        judge: what judges, for instance of :func:`judge.load_judge`.
+        judge: a judge, such as one from :func:`judge.load_judge`.
         document: the key of the metadata that holds the document, a text or a list of passages.
         task: what the completions are.
         language: of documents and completions.
 
-    A sample without a document has nothing to be judged against; scoring it raises ``InputError``.
+    Scoring a sample without a document raises ``InputError``.
     """
 
     async def score(state: TaskState, target: Target) -> Score:

@@ -1,4 +1,4 @@
-"""A judge as a ``Runnable`` of LangChain (https://docs.langchain.com); it needs langchain-core alone."""
+"""A judge as a ``Runnable`` of LangChain (https://docs.langchain.com); only needs langchain-core."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -18,17 +18,17 @@ Outcome = dict[str, Any] | Exception
 
 
 class FaithfulnessRunnable(Runnable[Fields, dict[str, Any]]):
-    """Takes ``{"documents": ..., "question": ..., "answer": ...}``, gives the verdict as a dictionary.
+    """Takes ``{"documents": ..., "question": ..., "answer": ...}``, returns the verdict as a dictionary.
 
-    The documents stand under one of :data:`DOCUMENT_KEYS`, as a text or as a list of texts or ``Document``;
-    the question, if there is one, under one of :data:`QUESTION_KEYS`. Other keys are left alone. The verdict
-    has the fields of :class:`judge.types.Verdict`.
+    The documents are under one of :data:`DOCUMENT_KEYS`, as a text or as a list of texts or ``Document``;
+    the question, if there is one, under one of :data:`QUESTION_KEYS`. Other keys are ignored. The verdict has
+    the fields of :class:`judge.types.Verdict`.
 
-    A batch is judged together. Where the judge gives no verdict, a call raises ``JudgeError``, and
-    ``InputError`` where the input is wrong; ``batch(..., return_exceptions=True)`` puts them in their places.
+    A batch is judged together. A call raises ``JudgeError`` if the judge gives no verdict and ``InputError``
+    if the input is wrong; ``batch(..., return_exceptions=True)`` returns these errors in their places.
 
     Args:
-        judge: what judges, for instance of :func:`judge.load_judge`.
+        judge: a judge, such as one from :func:`judge.load_judge`.
         task: what the answers are.
         language: of documents and answers.
     """
@@ -74,7 +74,7 @@ class FaithfulnessRunnable(Runnable[Fields, dict[str, Any]]):
 
 
 def _only(fields: Fields, names: Sequence[str], what: str, default: Any = None) -> Any:
-    """The value of the one key among several that is there."""
+    """The value of the only one of several keys that is present."""
     found = [name for name in names if name in fields]
     if len(found) > 1 or (not found and default is None):
         has = ", ".join(map(str, fields)) or "nothing"
@@ -83,7 +83,7 @@ def _only(fields: Fields, names: Sequence[str], what: str, default: Any = None) 
 
 
 def _outcomes(read: Iterable[Sample | InputError], verdicts: Iterable[Verdict]) -> list[Outcome]:
-    """What each input led to, given the verdicts on those that could be read."""
+    """The outcome of each input, given the verdicts on those that could be read."""
     stream = iter(verdicts)
     outcomes: list[Outcome] = []
     for item in read:

@@ -1,4 +1,4 @@
-"""A judge as an evaluator of LlamaIndex (https://www.llamaindex.ai); it needs llama-index-core alone."""
+"""A judge as an evaluator of LlamaIndex (https://www.llamaindex.ai); only needs llama-index-core."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,12 +13,12 @@ from judge.types import Label, Language, Sample, Task, Verdict
 class FaithfulnessEvaluator(BaseEvaluator):
     """Is a response faithful to its contexts? The score is the probability that it is.
 
-    ``passing`` is the judge's own label. Where the judge gives no verdict the result is marked as invalid
-    (``invalid_result``, ``invalid_reason``), without score; where there is nothing to judge, evaluating
-    raises ``InputError``.
+    ``passing`` follows the judge's own label. If the judge gives no verdict, the result is marked as invalid
+    (``invalid_result``, ``invalid_reason``), without score; if there is nothing to judge, evaluating raises
+    ``InputError``.
 
     Args:
-        judge: what judges, for instance of :func:`judge.load_judge`.
+        judge: a judge, such as one from :func:`judge.load_judge`.
         task: what the responses are.
         language: of contexts and responses.
     """
@@ -54,11 +54,11 @@ class FaithfulnessEvaluator(BaseEvaluator):
         return make_sample(contexts, query, response, self.task, self.language)
 
     def _get_prompts(self) -> dict[str, Any]:
-        """None: the judge's prompt is part of what it was trained on."""
+        """None, since a judge's prompt is fixed by its training."""
         return {}
 
     def _update_prompts(self, prompts_dict: dict[str, Any]) -> None:
-        """Nothing, as there are none."""
+        """Does nothing, as there are none."""
 
 
 def _result(

@@ -1,7 +1,7 @@
 """A judge for tasks of the LM Evaluation Harness (https://github.com/EleutherAI/lm-evaluation-harness).
 
-The harness reads a task from YAML, and what scores a model's reply from a Python file next to it; what is
-made here is that function. docs/adapters.md shows both files.
+The harness reads a task from YAML, and the function that scores replies from a Python file next to it; this
+module makes that function. docs/adapters.md shows both files.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -22,20 +22,20 @@ def faithfulness(
     task: Task = Task.QA,
     language: Language = "en",
 ) -> ProcessResults:
-    """Make the ``process_results`` of a task whose replies are to be faithful to a document.
+    """Make the ``process_results`` of a task whose replies should be faithful to a document.
 
-    It gives two metrics, both for the aggregation ``mean``: ``judged``, 1 where there is a verdict and else 0
-    (an empty reply has none), and ``faithful``, 1 for PASS and 0 for FAIL, which is left out where there is
-    no verdict; the harness then takes the mean over the others.
+    It gives two metrics, both for the aggregation ``mean``: ``judged``, 1 if there is a verdict and else 0
+    (an empty reply has none), and ``faithful``, 1 for PASS and 0 for FAIL, which is left out if there is no
+    verdict; the harness then takes the mean over the others.
 
     Args:
-        judge: what judges, for instance of :func:`judge.load_judge`.
-        document: the field of the task's data that holds the document, a text or a list of passages.
-        question: the field with the question; ``None`` where the task has none.
+        judge: a judge, such as one from :func:`judge.load_judge`.
+        document: the field of the task's data with the document, a text or a list of passages.
+        question: the field with the question; ``None`` if the task has none.
         task: what the replies are.
         language: of documents and replies.
 
-    The function raises ``InputError`` where the data have not these fields, or no document in them.
+    The function raises ``InputError`` if the data lack these fields, or the document is empty.
     """
 
     def process_results(doc: Mapping[str, Any], results: Sequence[Any]) -> dict[str, float]:

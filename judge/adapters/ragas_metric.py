@@ -1,7 +1,7 @@
 """A judge as a metric of RAGAS (https://docs.ragas.io).
 
-RAGAS has two kinds that do not take each other's place: metrics of its experiments, which return a result
-with a reason, and single-turn metrics of ``ragas.evaluate``, which return a number.
+RAGAS has two kinds of metrics that are not interchangeable: those for its experiments return a result with a
+reason, and single-turn metrics for ``ragas.evaluate`` return a number.
 """
 
 import math
@@ -25,7 +25,7 @@ class Faithfulness(BaseMetric):
     """For experiments: the probability that a response is faithful to its contexts, and why.
 
     Args:
-        judge: what judges, for instance of :func:`judge.load_judge`.
+        judge: a judge, such as one from :func:`judge.load_judge`.
         task: what the responses are.
         language: of contexts and responses.
     """
@@ -37,10 +37,10 @@ class Faithfulness(BaseMetric):
     async def ascore(
         self, response: str, retrieved_contexts: Sequence[str], user_input: str = ""
     ) -> MetricResult:
-        """Judge one response; the value is NaN, and the reason says why, where the judge gives no verdict.
+        """Judge one response; if the judge gives no verdict, the value is NaN and the reason says why.
 
         Raises:
-            InputError: there is no response, or nothing to judge it against.
+            InputError: if there is no response, or nothing to judge it against.
         """
         sample = make_sample(retrieved_contexts, user_input, response, self.task, self.language)
         [verdict] = await self.judge.acheck([sample])
@@ -51,11 +51,11 @@ class Faithfulness(BaseMetric):
 class SingleTurnFaithfulness(SingleTurnMetric):
     """For ``ragas.evaluate``: the probability that a response is faithful to its contexts.
 
-    Where the judge gives no verdict it raises ``JudgeError``, and ``InputError`` where there is nothing to
-    judge; ``ragas.evaluate`` makes NaN of both, or hands them on with ``raise_exceptions``.
+    Raises ``JudgeError`` if the judge gives no verdict, and ``InputError`` if there is nothing to judge;
+    ``ragas.evaluate`` turns both into NaN, or passes them on with ``raise_exceptions``.
 
     Args:
-        judge: what judges, for instance of :func:`judge.load_judge`.
+        judge: a judge, such as one from :func:`judge.load_judge`.
         task: what the responses are.
         language: of contexts and responses.
     """
@@ -66,7 +66,7 @@ class SingleTurnFaithfulness(SingleTurnMetric):
         self.judge, self.task, self.language = judge, task, language
 
     def init(self, run_config: RunConfig) -> None:
-        """Nothing: the judge is ready."""
+        """Does nothing, since the judge is ready."""
 
     async def _single_turn_ascore(self, sample: SingleTurnSample, callbacks: Any) -> float:
         judged = make_sample(

@@ -1,4 +1,4 @@
-"""Baselines: trivial rules that judge without understanding (``rules``), and the word overlap."""
+"""Baselines: trivial rules that judge without understanding (``rules``), and word overlap (``overlap``)."""
 
 from judge.baselines.overlap import overlap
 from judge.baselines.rules import TRIVIAL_BASELINES, TrivialBaseline

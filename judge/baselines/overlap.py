@@ -1,4 +1,4 @@
-"""How much of an answer stands in its document: three shares that need no model."""
+"""How much of an answer is in its document: three shares that need no model."""
 
 import re
 from collections.abc import Sequence
@@ -20,20 +20,20 @@ def units(text: str, language: Language) -> list[str]:
 
 
 def content_tokens(running: Sequence[str], language: Language) -> set[str]:
-    """Words that are no stop words (English), or character bigrams (Chinese)."""
+    """Words that are not stop words (English), or character bigrams (Chinese)."""
     if language == "zh":
         return {first + second for first, second in pairwise(running)} or set(running)
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
-    # An answer of stop words alone ("no") is compared as it stands.
+    # A text of stop words alone ("no") is compared as it is.
     return {word for word in running if word not in ENGLISH_STOP_WORDS} or set(running)
 
 
 def longest_run(answer: Sequence[str], document: str) -> int:
-    """Length of the longest run of ``answer`` units that stands in ``document`` (units joined, see below).
+    """Length of the longest run of ``answer`` units that occurs in ``document``.
 
-    ``document`` is the units, each followed by a space, after one leading space, so that a search for a run
-    written the same way never starts or ends within a word. The window only ever grows: one search a unit.
+    ``document`` has its units joined by spaces, with a space at both ends, so that a search for a run written
+    the same way never starts or ends within a word. The window never shrinks, so each unit is searched once.
     """
     best = start = 0
     while start + best < len(answer):
@@ -46,7 +46,7 @@ def longest_run(answer: Sequence[str], document: str) -> int:
 
 @lru_cache(maxsize=8)
 def _index(document: str, language: Language) -> tuple[frozenset[str], frozenset[str], str]:
-    """Content tokens, numbers and searchable text of a document; cached, since pairs share one."""
+    """Tokens and units, numbers and searchable text of a document; cached, since pairs share one."""
     running = units(document, language)
     return (
         frozenset(content_tokens(running, language)) | frozenset(running),
@@ -59,9 +59,9 @@ def overlap(sample: Sample) -> tuple[float, float, float]:
     """Shares (0 to 1) of the answer that the document supports word for word.
 
     Returns:
-        the share of the answer's distinct content tokens found in the document; the share of its distinct
-        numbers found there (1 where it has none); the length of its longest run found there verbatim over
-        its own length.
+        The share of the answer's distinct content tokens found in the document; the share of its distinct
+        numbers found there (1 if it has none); the length of its longest run found there verbatim, divided
+        by its own length.
     """
     known, numbers_known, text = _index(sample.document_text, sample.language)
     running = units(sample.answer, sample.language)

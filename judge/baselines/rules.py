@@ -1,9 +1,9 @@
-"""Baselines: trivial rules that judge without understanding; what does not beat them has learned nothing.
+"""Baselines: trivial rules that judge without understanding; a judge that does not beat them learned nothing.
 
 Two are constant. Three are logistic regressions on what should not matter: the length of the answer, its
-word overlap with the document, and the wording of the answer alone. They are fitted on samples that the
-caller gives, or else out of fold on the labelled samples being judged, folds parted by group, so that no
-sample is ever judged by a rule that was fitted on its own document.
+word overlap with the document, and the wording of the answer alone. They are fitted on the caller's samples,
+or else out of fold on the labelled samples being judged, with folds split by group, so that no sample is ever
+judged by a rule fitted on its own document.
 """
 
 import math
@@ -27,11 +27,11 @@ TRIVIAL_BASELINES = (
 )
 CONSTANT = {"baseline:always-pass": 0.0, "baseline:always-fail": 1.0}
 RANDOM = "baseline:random"
-"""A coin for each sample, by its id: the baseline ``Random`` of DiaHalu (section 5.1)."""
+"""A coin toss per sample, seeded by its id: the baseline ``Random`` of DiaHalu (section 5.1)."""
 FOLDS = 5
 SEED = 0
 MIN_DF = 2
-"""An n-gram counts if it stands in this many of the answers that a rule is fitted on."""
+"""An n-gram counts if it occurs in at least this many of the answers that a rule is fitted on."""
 _REMEDY = "use labelled samples of both classes, or give judge eval some with --set baseline_data=FILE"
 
 
@@ -40,7 +40,7 @@ def _group(sample: Sample) -> str:
 
 
 def _targets(samples: Sequence[Sample]) -> Any:
-    """1 for FAIL, 0 for PASS, 2 where the label is not known."""
+    """1 for FAIL, 0 for PASS, 2 if the label is not known."""
     import numpy as np
 
     codes: dict[Label | None, int] = {Label.FAIL: 1, Label.PASS: 0, None: 2}
@@ -48,7 +48,7 @@ def _targets(samples: Sequence[Sample]) -> Any:
 
 
 def _features(name: str, samples: Sequence[Sample]) -> Any:
-    """The matrix a rule looks at, one row a sample; n-gram counts are sparse. Labels are never used."""
+    """The feature matrix of a rule, one row per sample; n-gram counts are sparse. Labels are never used."""
     import numpy as np
 
     if name == "baseline:length":
@@ -72,7 +72,7 @@ def _fit_predict(name: str, features: Any, targets: Any, fitted: Any, judged: An
     from sklearn.preprocessing import StandardScaler
 
     if name == "baseline:answer-only":
-        # The n-grams of the fitted rows alone make the vocabulary, as if the others had never been seen.
+        # Only n-grams of the fitted rows are in the vocabulary, as if the others had never been seen.
         frequency = np.bincount(features[fitted].indices, minlength=features.shape[1])
         frequent = np.flatnonzero(frequency >= MIN_DF)
         features = features[:, frequent if len(frequent) else np.flatnonzero(frequency)]
@@ -80,16 +80,16 @@ def _fit_predict(name: str, features: Any, targets: Any, fitted: Any, judged: An
         model = make_pipeline(TfidfTransformer(sublinear_tf=True), classifier)
     else:
         model = make_pipeline(StandardScaler(), LogisticRegression(class_weight="balanced", max_iter=1000))
-    with config_context(assume_finite=True, skip_parameter_validation=True):  # they are our own
+    with config_context(assume_finite=True, skip_parameter_validation=True):  # the values are our own
         model.fit(features[fitted], targets[fitted])
         return model.predict_proba(features[judged])[:, 1]
 
 
 @lru_cache(maxsize=1)
 def _folds(codes: tuple[int, ...], groups: tuple[str, ...]) -> list[tuple[Any, Any]]:
-    """Rows to fit on (always both classes) and to judge, parted by group; fewer folds if need be.
+    """Rows to fit on (always both classes) and to judge, split by group; fewer folds if necessary.
 
-    Kept, since several rules are fitted on the same samples one after the other.
+    Cached, since several rules are fitted on the same samples one after the other.
     """
     import numpy as np
     from sklearn.model_selection import StratifiedGroupKFold
@@ -114,16 +114,16 @@ class TrivialBaseline(Checker):
 
     Args:
         name: one of :data:`TRIVIAL_BASELINES`, or :data:`RANDOM`.
-        train: labelled samples to fit on; those about a judged document are left out of the fitting.
+        train: labelled samples to fit on; those about a judged document are left out of the fit.
             ``None`` fits out of fold on the judged samples.
 
     Raises:
-        InputError: unknown name, or ``train`` has not both labels.
+        InputError: if the name is unknown, or ``train`` lacks a label.
     """
 
     name = ""
     mode: Mode = "verdict"
-    chunk = 0  # a fitted rule learns from all the samples that it is given
+    chunk = 0  # all samples together, since a fitted rule learns from them
 
     def __init__(self, name: str, train: Sequence[Sample] | None = None):
         if name not in (*TRIVIAL_BASELINES, RANDOM):
@@ -150,7 +150,7 @@ class TrivialBaseline(Checker):
         """The probability of FAIL of each sample.
 
         Raises:
-            InputError: the rule cannot be fitted, because labels or a class are missing.
+            InputError: if the rule cannot be fitted because labels or a class are missing.
         """
         if self.name in CONSTANT:
             return [CONSTANT[self.name]] * len(samples)
@@ -196,6 +196,6 @@ class TrivialBaseline(Checker):
         return scores.tolist()
 
     def check_chunk(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
-        """FAIL from a probability of one half."""
+        """FAIL at or above a probability of 0.5."""
         for score in self.p_fail(samples):
             yield Verdict(label=Label.FAIL if score >= 0.5 else Label.PASS, p_fail=score)

@@ -1,4 +1,4 @@
-"""A Ray cluster: where files are judged past one machine."""
+"""A Ray cluster, to judge files on more than one machine."""
 
 import logging
 import math
@@ -16,13 +16,13 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 STARTS = 3
-"""So often a worker is started at most: one that dies of its work would be started for ever."""
+"""A worker is started at most this often; one that its work kills would otherwise restart for ever."""
 AHEAD = 2
-"""Batches that a worker has in hand."""
+"""Batches queued at a worker."""
 
 
 class WorkerError(JudgeError):
-    """A worker failed, or the cluster did; what it gave before stands."""
+    """A worker or the cluster failed; results before that are valid."""
 
 
 class Cluster:
@@ -36,7 +36,7 @@ class Cluster:
         self.ray = join_cluster()
 
     def room(self, cpus: int, gpus: float) -> int:
-        """How many workers the machines that the cluster has now can hold."""
+        """How many workers fit on the cluster's current machines."""
         needs = [("CPU", float(cpus)), *([("GPU", gpus)] if gpus else [])]
         machines = [node["Resources"] for node in self.ray.nodes() if node["Alive"]]
         return sum(min(int(has.get(name, 0) / need + 1e-9) for name, need in needs) for has in machines)
@@ -51,20 +51,20 @@ class Cluster:
         cpus: int = 1,
         gpus: float = 0,
     ) -> Iterator[Result]:
-        """The results of a stage, in order; items are taken as workers get free.
+        """The results of a stage, in order; items are read as workers become free.
 
         Args:
-            make_stage: makes the stage, once in each worker; plain data and functions of modules, since it
-                travels.
+            make_stage: makes the stage, once in each worker; made of plain data and module-level functions,
+                so that it can be sent there.
             items: anything that can be copied to another process.
             batch: items that a worker takes at a time.
-            workers: how many there are at most; those that the cluster has no room for wait until it grows.
-            cpus: CPU cores of a worker.
-            gpus: GPUs of a worker, which may be a part of one.
+            workers: maximum number of workers; those that do not fit wait until the cluster grows.
+            cpus: CPU cores per worker.
+            gpus: GPUs per worker; may be a fraction.
 
         Raises:
-            WorkerError: a worker died for the last time, or raised what is no :class:`JudgeError`.
-            JudgeError: what a worker raised.
+            WorkerError: if a worker died too often or raised an unexpected error, or the cluster failed.
+            JudgeError: if a worker raised one.
         """
         ray, stream = self.ray, iter(items)
         first = list(islice(stream, batch * workers))
@@ -73,7 +73,7 @@ class Cluster:
         workers, stream = min(workers, math.ceil(len(first) / batch)), chain(first, stream)
         kind = ray.remote(num_cpus=cpus, num_gpus=gpus, max_restarts=STARTS - 1, max_task_retries=-1)(_Worker)
         actors = [kind.remote(make_stage) for _ in range(workers)]
-        busy = {actor.work.remote([]): actor for actor in actors}  # which makes the stage
+        busy = {actor.work.remote([]): actor for actor in actors}  # makes the stage
         now = max(1, min(workers, self.room(cpus, gpus)))
         free: deque[Any] = deque()
         waiting: deque[Any] = deque()
@@ -86,7 +86,7 @@ class Cluster:
                 del busy[one]
             while some := list(islice(stream, batch)):
                 while not free or len(waiting) >= 2 * AHEAD * workers:
-                    if free:  # all that is known is the oldest that has to come first
+                    if free:  # too many wait: the oldest has to be yielded first
                         yield from ray.get(waiting.popleft())
                         continue
                     [done], _ = ray.wait(list(busy), num_returns=1)
@@ -117,7 +117,7 @@ class Cluster:
 
 
 class _Worker:
-    """One process of the cluster with a stage of its own."""
+    """One process of the cluster, with its own stage."""
 
     def __init__(self, make_stage: Callable[[], Any]):
         self._make_stage = make_stage
@@ -135,7 +135,7 @@ def join_cluster() -> Any:
     """Join the Ray cluster that ``RAY_ADDRESS`` names, or start one on this machine.
 
     Returns:
-        The module ``ray``, so that nobody uses it without a cluster.
+        The module ``ray``, so that it is never used without a cluster.
 
     Raises:
         InputError: Ray is not installed, or no cluster answers.
@@ -158,7 +158,7 @@ def join_cluster() -> Any:
 
 
 def _knock(address: str) -> None:
-    """Does anything answer at an address ``[ray://]HOST:PORT``? Ray itself would try for minutes."""
+    """Check that something answers at ``[ray://]HOST:PORT``; Ray itself would try for minutes."""
     host, colon, port = address.removeprefix("ray://").rpartition(":")
     if not colon or not port.isdecimal():  # none, or a word that Ray knows
         return

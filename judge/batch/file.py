@@ -1,6 +1,6 @@
-"""Judging a file of samples: what an earlier run left, where the judging goes on, verdicts as they are made.
+"""Judges a file of samples: resumes an earlier run, and writes each verdict as it is made.
 
-The file is read as a stream, so memory holds the ids of its samples and what is in work, never the documents.
+The file is read as a stream: memory holds the ids of its samples and the ones in progress, not all documents.
 """
 
 import json
@@ -22,7 +22,7 @@ from judge.types import Sample, Verdict, verdict_from_json, verdict_to_json
 Row = dict[str, Any]
 
 RUN = ".run.json"
-"""Behind the name of a file of verdicts: what made them, a judge with its settings and the samples."""
+"""Suffix of the file next to the verdicts that says what made them: the judge, its settings, the samples."""
 SHOWN = 3
 """Differences between two runs that an error names."""
 
@@ -36,15 +36,15 @@ class Engine(Protocol):
         """Judge the samples of a file from number ``done`` (from 0) on.
 
         Returns:
-            What the judge says of itself (:meth:`judge.checker.Checker.describe`), and the rows of the
-            verdicts in the samples' order.
+            The judge's description (:meth:`judge.checker.Checker.describe`), and the rows of the verdicts in
+            the samples' order.
         """
         ...
 
 
 @dataclass(frozen=True)
 class LocalEngine:
-    """Everything in this process; ``load`` makes the judge."""
+    """Judges in this process; ``load`` makes the judge."""
 
     load: Callable[[], Checker]
 
@@ -60,7 +60,7 @@ class LocalEngine:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What a finished file holds; ``earlier`` of its verdicts were there when the run began."""
+    """Counts of a finished file; ``earlier`` of its verdicts came from an earlier run."""
 
     verdicts: int
     unparsed: int
@@ -73,14 +73,14 @@ def verdict_row(sample: Sample, verdict: Verdict) -> Row:
 
 
 def judge_rows(judge: Checker, samples: Iterable[Sample]) -> Iterator[Row]:
-    """Judge samples as a stream; the rows of their verdicts, as they are made."""
+    """Judge samples as a stream; yields the rows of their verdicts as they are made."""
     named, judged = tee(samples)
     for sample, verdict in zip(named, judge.iter_check(judged), strict=True):
         yield verdict_row(sample, verdict)
 
 
 def unlabelled(samples: Path, columns: Columns | None, *, check_ids: bool = False) -> Iterator[Sample]:
-    """The samples of a file, which need no labels: one that is not known is left out."""
+    """The samples of a file; they need no labels, so unknown labels are dropped."""
     return read_samples(samples, columns, check_ids=check_ids, labelled=False)
 
 
@@ -98,16 +98,16 @@ def judge_file(
 
     Args:
         samples: a file of one of the :data:`judge.rows.FILE_TYPES`.
-        out: takes one row a sample, in their order.
-        columns: where the file has other names, see :func:`judge.samples.read_samples`.
-        engine: judges. Of a whole file it only says whether its verdicts are of this judge.
-        resume: go on with what is in ``out``.
-        progress: is told the number of samples done, and of all.
-        seen: is given every sample, before the first is judged.
+        out: gets one row per sample, in their order.
+        columns: if the file has other column names, see :func:`judge.samples.read_samples`.
+        engine: does the judging; if ``out`` is complete, it is only asked to describe its judge.
+        resume: continue from the verdicts in ``out``.
+        progress: called with the number of samples judged so far, and of all.
+        seen: called with every sample before the first is judged.
 
     Raises:
-        InputError: a sample is wrong, ``out`` is named as another kind of file, or exists and is not to be
-            gone on with, another run is writing to it, or it is of other samples, another judge or other
+        InputError: if a sample is wrong, or ``out`` is named like another kind of file, exists without
+            ``resume``, is being written by another run, or is from other samples, another judge or other
             settings. Nothing is written then.
         JudgeError: judging failed; the verdicts before that are kept.
     """
@@ -153,7 +153,7 @@ def judge_file(
 
 
 def _survey(samples: Iterable[Sample], seen: Callable[[Sample], object]) -> tuple[int, str]:
-    """The number of samples and a hash of their contents."""
+    """Count the samples and hash their contents."""
     digest, total, names = sha256(), 0, [field.name for field in fields(Sample)]
     for total, sample in enumerate(samples, start=1):  # noqa: B007 (the count is a result)
         seen(sample)
@@ -166,7 +166,7 @@ def _survey_earlier(out: Path, samples: Iterable[Sample]) -> tuple[int, int]:
     """How many verdicts an earlier run left, and how many of them have no label.
 
     Raises:
-        InputError: they are of other samples, or are something else.
+        InputError: if they are of other samples, or are not verdicts.
     """
     done = unparsed = 0
     ids = (sample.id for sample in samples)

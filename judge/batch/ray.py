@@ -1,7 +1,7 @@
-"""Judging a file on a Ray cluster: the rows of one machine, in the same order.
+"""Judges a file on a Ray cluster, with the same rows in the same order as on one machine.
 
-This process reads the file, chunk after chunk, as workers get free; each has a judge of its own, and their
-rows come back in order. A language model's chunks are those of one machine, so each verdict has the same
+This process reads the file chunk by chunk as workers become free. Each worker has its own judge, and their
+rows come back in order. A language model gets the same chunks as on one machine, so each verdict has the same
 neighbours.
 """
 
@@ -24,17 +24,17 @@ from judge.types import Sample
 
 
 class RayEngine:
-    """A Ray cluster (a :class:`~judge.batch.file.Engine`): that of ``RAY_ADDRESS``, or this machine.
+    """Judges on a Ray cluster (an :class:`~judge.batch.file.Engine`): ``RAY_ADDRESS``, or this machine.
 
     Args:
-        load: makes the judge in each worker; plain data and functions of modules, since it travels.
-        chunk: samples that are judged together, as :attr:`judge.checker.Checker.chunk` says.
-        workers: at most this many; by default all that the cluster has room for.
-        cpus: CPU cores of a worker.
-        gpus: GPUs of a worker, which may be a part of one; by default one where the cluster has any.
+        load: makes the judge in each worker; plain data and module-level functions, to be sent there.
+        chunk: samples judged together, see :attr:`judge.checker.Checker.chunk`.
+        workers: at most this many; by default as many as fit on the cluster.
+        cpus: CPU cores per worker.
+        gpus: GPUs per worker; may be a fraction. By default 1 if the cluster has any.
 
     Raises:
-        InputError: Ray is not installed, no cluster answers, or it has no room for a worker.
+        InputError: if Ray is not installed, no cluster answers, or no worker fits on it.
     """
 
     def __init__(
@@ -65,20 +65,20 @@ class RayEngine:
         chunks = in_chunks(islice(unlabelled(samples, columns), start, None), self._chunk)
         results = self._cluster.run(
             partial(_judging, self._load),
-            chain([next(chunks, [])], chunks),  # one without samples where nothing is left to judge
+            chain([next(chunks, [])], chunks),  # an empty chunk if nothing is left to judge
             batch=1,
             workers=self._workers,
             cpus=self._cpus,
             gpus=self._gpus,
         )
         kept = _kept(results)
-        # Before the first result nothing is known of the judge, which is made on the workers.
+        # The judge is made on the workers, so its description comes with the first result.
         first: Row = next(kept, {"judge": {}, "rows": []})
         return first["judge"], _rows(chain([first], kept), skip=done - start)
 
 
 def _judging(load: Callable[[], Checker]) -> Callable[[Iterable[list[Sample]]], Iterator[Row]]:
-    """The stage of a worker: of each chunk the rows, and what the judge says of itself."""
+    """A worker's stage: for each chunk, the judge's description and the rows of the verdicts."""
     judge = load()
     return lambda chunks: (
         {"judge": judge.describe(), "rows": list(judge_rows(judge, chunk))} for chunk in chunks
@@ -86,7 +86,7 @@ def _judging(load: Callable[[], Checker]) -> Callable[[Iterable[list[Sample]]], 
 
 
 def _rows(results: Iterator[Row], skip: int) -> Iterator[Row]:
-    """The rows of the verdicts, without the first ``skip``, which are in the first chunk."""
+    """The rows of the verdicts, without the first ``skip`` rows of the first chunk."""
     judge = None
     for result in results:
         judge = judge or result["judge"]
@@ -101,7 +101,7 @@ def _rows(results: Iterator[Row], skip: int) -> Iterator[Row]:
 
 
 def _kept(results: Iterator[Row]) -> Iterator[Row]:
-    """The results; where a worker fails, with what to do about those before."""
+    """Pass results through; if a worker fails, say what to do with those before."""
     try:
         yield from results
     except WorkerError as error:
@@ -109,12 +109,12 @@ def _kept(results: Iterator[Row]) -> Iterator[Row]:
 
 
 def load_on_worker(folder: Path, model: str, **settings: Any) -> Checker:
-    """Make a judge on the GPUs that Ray gave this process.
+    """Make a judge on the GPUs that Ray assigned to this process.
 
     Args:
-        folder: where relative paths begin, on machines that have it.
-        model: with the settings as for :func:`judge.load.load_judge`. What they do not say of vLLM follows
-            from the GPUs.
+        folder: base of relative paths, on machines that have it.
+        model: this and the settings as for :func:`judge.load.load_judge`. vLLM settings that are not given
+            follow from the GPUs.
     """
     import ray
 
@@ -127,9 +127,9 @@ def load_on_worker(folder: Path, model: str, **settings: Any) -> Checker:
 
 
 def settings_on(gpus: float, given: VLLMSettings | None = None) -> VLLMSettings:
-    """How vLLM uses a worker's GPUs: it spreads a model over several, and takes its part of a shared one.
+    """vLLM settings for a worker's GPUs: split the model over several, or take a share of one.
 
-    What is ``given`` stays as it is.
+    Settings that are ``given`` are kept.
     """
     chosen = given.model_dump(exclude_unset=True) if given else {}
     sharing = math.floor(1 / gpus) if 0 < gpus < 1 else 1

@@ -1,4 +1,4 @@
-"""What a file of verdicts says in a few lines: how many of each label, and which are the least sure."""
+"""Summarizes a file of verdicts in a few lines: counts per label, and the least certain verdicts."""
 
 import heapq
 from collections.abc import Iterator
@@ -10,9 +10,9 @@ from judge.files import read_jsonl
 from judge.types import Label
 
 DOUBTFUL = 10
-"""Verdicts that are named as the least sure."""
+"""Number of least certain verdicts to name."""
 LONGEST = 60
-"""Characters of an id that are shown."""
+"""Longest id shown in full, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +24,8 @@ class Summary:
         failed: how many are FAIL.
         unread: how many have no label, since the judge's output could not be read or a sample did not fit.
         cut: how many documents did not fit and were shortened.
-        first_bad: the id of the first that is not PASS.
-        doubtful: ids and p(FAIL) of those nearest to where FAIL begins, the nearest first.
+        first_bad: the id of the first verdict that is not PASS.
+        doubtful: ids and p(FAIL) of the verdicts nearest to the threshold, the nearest first.
     """
 
     passed: int
@@ -36,7 +36,7 @@ class Summary:
     doubtful: list[tuple[str, float]]
 
     def lines(self) -> Iterator[str]:
-        """For people."""
+        """The summary as lines of text."""
         total = self.passed + self.failed + self.unread
         why = " (their error says why)" if self.unread else ""
         answers = counted(total, "answer")
@@ -49,13 +49,13 @@ class Summary:
 
 
 def shown(name: str) -> str:
-    """An id as it can stand on a terminal."""
+    """An id for the terminal: escaped if not printable, and shortened."""
     text = name if name.isprintable() else ascii(name)
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
 
 
 def summarize(verdicts: Path) -> Summary:
-    """Read a file of verdicts, row by row: once for the labels, once for those near where FAIL begins."""
+    """Read a file of verdicts as a stream, twice: for the counts, then for those nearest the threshold."""
     counts = dict.fromkeys((Label.PASS, Label.FAIL, None), 0)
     cut, first_bad, highest_pass, lowest_fail = 0, None, 0.0, 1.0
     for _, row in read_jsonl(verdicts):
@@ -68,7 +68,7 @@ def summarize(verdicts: Path) -> Summary:
         if row["p_fail"] is not None and row["label"] == Label.FAIL:
             lowest_fail = min(lowest_fail, row["p_fail"])
     border = _border(highest_pass, lowest_fail)
-    # A rule's 0 and 1 are no probabilities to doubt.
+    # Exactly 0 and 1 come from rules, which are never unsure.
     rows = (row for _, row in read_jsonl(verdicts) if row["p_fail"] not in (None, 0, 1))
     known = ((str(row["id"]), float(row["p_fail"])) for row in rows)
     doubtful = heapq.nsmallest(DOUBTFUL, known, key=lambda pair: abs(pair[1] - border))
@@ -76,7 +76,7 @@ def summarize(verdicts: Path) -> Summary:
 
 
 def _border(highest_pass: float, lowest_fail: float) -> float:
-    """Where FAIL begins: at 0.5 if that parts the labels, else between them."""
+    """The threshold that the verdicts imply: 0.5 if that fits or labels overlap, else midway between them."""
     if highest_pass < 0.5 <= lowest_fail or highest_pass >= lowest_fail:
         return 0.5
     return (highest_pass + lowest_fail) / 2

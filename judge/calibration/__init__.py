@@ -1,4 +1,4 @@
-"""Probabilities that mean what they say: a judge's curve, how it is fitted, how well it holds."""
+"""Calibrated probabilities: a judge's curve, how it is fitted, and how well it holds."""
 
 from judge.calibration.curve import Calibration, Curve, Threshold, read_calibrations
 from judge.calibration.fit import fit_calibration

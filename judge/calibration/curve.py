@@ -1,7 +1,7 @@
-"""Calibration: a curve from a judge's probability of FAIL to the share of such answers that is FAIL.
+"""Calibration: a curve from a judge's probability of FAIL to the share of such answers that are FAIL.
 
-``judge calibrate`` fits it (:mod:`judge.calibration.fit`) and keeps it in the judge's ``judge.json``, by
-mode; :func:`judge.load.load_judge` applies it. A curve never falls, so it turns no ranking around.
+``judge calibrate`` fits it (:mod:`judge.calibration.fit`) and stores it in the judge's ``judge.json``, by
+mode; :func:`judge.load.load_judge` applies it. A curve never falls, so it never reverses a ranking.
 """
 
 import math
@@ -23,15 +23,15 @@ Method = Literal["platt", "temperature", "isotonic"]
 Target = Literal["precision", "recall"]
 
 _SURE = 1e-12
-"""Probabilities nearer to 0 or 1 count as this far away, so that their log-odds are finite."""
+"""Probabilities are kept at least this far from 0 and 1, so that their log-odds are finite."""
 
 
 class Curve(StrictConfig):
-    """From a raw to a calibrated probability of FAIL.
+    """Maps a raw to a calibrated probability of FAIL.
 
     ``temperature`` divides the log-odds (Guo et al., 2017); ``platt`` also shifts them by ``bias`` (Platt,
-    1999), which a judge needs that says one label too readily; ``isotonic`` is linear between ``points``.
-    ``shift`` moves the log-odds of what comes out, to another share of FAIL; no fit makes one.
+    1999), for judges that say one label too readily; ``isotonic`` is linear between ``points``. ``shift``
+    moves the log-odds of the result, for another share of FAIL; it is never fitted.
     """
 
     method: Method
@@ -64,7 +64,7 @@ class Curve(StrictConfig):
 
 
 class Threshold(StrictConfig):
-    """From which calibrated probability on to say FAIL, and what that gave on the samples fitted on."""
+    """FAIL at or above this calibrated probability, with the precision and recall on the fitted samples."""
 
     wanted: float
     threshold: float
@@ -73,10 +73,10 @@ class Threshold(StrictConfig):
 
 
 class NeverSeen(StrictConfig):
-    """How sure a judge may be on sources that it never saw: measured on judges trained without some sources.
+    """How confident a judge may be on unseen sources, measured on judges trained without some sources.
 
-    ``temperature`` fits the log-odds of those judges on those sources; the two errors are of each source by a
-    curve of the other sources.
+    ``temperature`` is fitted to the log-odds of those judges on those sources; the two errors are
+    leave-one-source-out: each source by a curve of the others.
     """
 
     temperature: float = Field(gt=0, allow_inf_nan=False)
@@ -87,7 +87,7 @@ class NeverSeen(StrictConfig):
 
 
 class Fitted(StrictConfig):
-    """What a calibration was fitted for and on: a prompt, a number format, samples."""
+    """The prompt and number format that a calibration was fitted for, and the samples it was fitted on."""
 
     prompt_hash: str
     precision: str | None = None
@@ -101,14 +101,13 @@ class Fitted(StrictConfig):
 class Calibration(Fitted):
     """A curve, thresholds, and what they were fitted on.
 
-    It holds for the prompt with ``prompt_hash`` alone, and for the number format that the judge computed in:
-    ``precision`` and ``quantization``, and for formats in which labels were found to be the same: ``also``.
-    Files without these are from before they were kept: their precision is not known, and their weights were
-    plain unless somebody asked for others.
+    It applies only to the prompt with ``prompt_hash`` and to the number format that the judge computed in
+    (``precision`` and ``quantization``), or formats in which the labels were found to be the same (``also``).
+    Older files lack these fields: their precision is unknown, and their weights are taken as plain.
 
-    The two errors are of probabilities out of fold: each sample's by a curve that saw no sample about its
-    document. Where ``never_seen`` is there, the curve was made as flat as that says after the fit, and these
-    two are from before.
+    The two errors are of out-of-fold probabilities: each sample's by a curve that saw no sample about its
+    document. If ``never_seen`` is set, the curve was flattened accordingly after the fit, and these two
+    errors are from before that.
     """
 
     curve: Curve
@@ -119,10 +118,10 @@ class Calibration(Fitted):
     never_seen: NeverSeen | None = Field(default=None, exclude_if=lambda found: found is None)
 
     def for_never_seen(self, found: NeverSeen) -> "Calibration":
-        """This calibration, as sure as a judge may be on sources that it never saw; labels stay as they were.
+        """This calibration with the confidence that is justified on unseen sources; labels stay the same.
 
         Raises:
-            ValueError: the curve has steps, and no temperature.
+            ValueError: if the curve is isotonic, which has no temperature.
         """
         if self.curve.method == "isotonic":
             raise ValueError("an isotonic curve has no temperature")
@@ -132,16 +131,16 @@ class Calibration(Fitted):
         return moved.model_copy(update={"never_seen": found})
 
     def at_rate(self, fail_rate: float) -> "Calibration":
-        """This calibration where another share of the answers is FAIL than of those that it was fitted on.
+        """This calibration for another share of FAIL than among the answers it was fitted on.
 
-        Probabilities and thresholds move together (Saerens et al., 2002), so labels stay as they were. What
-        thresholds gave is said of the answers fitted on, as before.
+        Probabilities and thresholds move together (Saerens et al., 2002), so labels stay the same. The
+        precision and recall of the thresholds still refer to the fitted answers.
         """
         by = log_odds(fail_rate) - log_odds(self.fail / self.samples)
         return self._with({"shift": by}, lambda odds: odds + by)
 
     def _with(self, curve: dict[str, float], move: Callable[[float], float]) -> "Calibration":
-        """With another curve, and thresholds whose log-odds are moved along."""
+        """This calibration with changes to the curve, and with the thresholds' log-odds moved along."""
         thresholds = {
             target: kept.model_copy(update={"threshold": chance(move(log_odds(kept.threshold)))})
             for target, kept in self.thresholds.items()
@@ -152,11 +151,11 @@ class Calibration(Fitted):
 
     @property
     def half(self) -> float:
-        """Where a probability of one half lies, which :meth:`at_rate` moved."""
+        """The probability that was 0.5 before :meth:`at_rate` moved it."""
         return chance(self.curve.shift)
 
     def misfit(self, description: Mapping[str, Any]) -> str | None:
-        """Why it does not hold for a judge, by what the judge's ``describe`` says; ``None`` where it does."""
+        """Why it does not apply to a judge with this ``describe()``; ``None`` if it does."""
         if self.prompt_hash != description["prompt_hash"]:
             return "another prompt"
         quantization = description.get("quantization")
@@ -185,7 +184,7 @@ def chance(odds: float) -> float:
 
 
 def fitted_for(described: Mapping[str, Any], data_sha256: str) -> dict[str, Any]:
-    """What a calibration is fitted for: a judge, by its ``describe``, and on which file of samples."""
+    """The fields of :class:`Fitted` that name a judge, by its ``describe()``, and the file of samples."""
     return {
         "prompt_hash": described["prompt_hash"],
         "precision": described.get("dtype"),
@@ -198,7 +197,7 @@ def read_calibrations(model: str, revision: str | None = None) -> dict[Mode, Cal
     """The calibrations by mode in the ``judge.json`` of a local folder or of a Hub repository, if any.
 
     Raises:
-        InputError: the file is there and holds something else.
+        InputError: if the calibrations in the file are not valid.
     """
     try:
         found = read_identity(model, revision).get("calibration", {}).items()
@@ -208,7 +207,7 @@ def read_calibrations(model: str, revision: str | None = None) -> dict[Mode, Cal
 
 
 def unreadable(error: Exception, model: str, field: str, of: str = "", option: str = "") -> InputError:
-    """What to raise where a field of ``judge.json`` holds no calibration, or none ``of`` what is said."""
+    """The error for a field of ``judge.json`` that is not a valid calibration, such as ``of`` claims."""
     reason = str(error).partition("\n")[0]
     return InputError(
         f"holds no calibration{of} that can be read ({reason}); remove it, and run judge calibrate{option}",
@@ -218,10 +217,10 @@ def unreadable(error: Exception, model: str, field: str, of: str = "", option: s
 
 
 def threshold_named(threshold: str | None, calibration: Calibration | None) -> float | None:
-    """The probability that a ``--threshold`` means: a number, or ``precision`` or ``recall``.
+    """The probability that ``--threshold`` stands for: a number, or ``precision`` or ``recall``.
 
     Raises:
-        InputError: it is none of these, or the judge was not calibrated for it.
+        InputError: if it is none of these, or the judge was not calibrated for it.
     """
     if threshold is None:
         return None

@@ -10,18 +10,18 @@ from judge.errors import InputError, JudgeError
 
 FOLDS = 5
 FEWEST, DOCUMENTS = 20, 10
-"""Samples of each label, and documents that have some, below which :func:`check_enough` refuses."""
+"""Fewest samples of each label, and fewest documents they are about, that :func:`check_enough` accepts."""
 SEED = 0
 _FLATTEST = 1e-3
-"""Slopes are at least this: a curve never falls, and at this one it is as good as level."""
+"""Minimum slope: a curve never falls, and with this slope it is practically level."""
 _LEVEL = 0.02
-"""A curve that rises less than this from probability 0 to 1 says that the judge tells nothing."""
+"""If a curve rises less than this from probability 0 to 1, the judge cannot tell the labels apart."""
 
 
 def fit_curve(method: Method, p_fail: Sequence[float], fails: Sequence[bool]) -> Curve:
-    """Fit a curve to raw probabilities of FAIL and whether it was FAIL; both labels must occur.
+    """Fit a curve to raw probabilities of FAIL and the true labels; both labels must occur.
 
-    Where the probability does not rise with FAIL the curve is level, or as good as that.
+    If the probability does not rise with FAIL, the curve is level or practically level.
     """
     import numpy as np
 
@@ -38,7 +38,7 @@ def fit_curve(method: Method, p_fail: Sequence[float], fails: Sequence[bool]) ->
 
     from sklearn.linear_model import LogisticRegression
 
-    # Platt's targets are a little short of 0 and 1, so that separable samples make no endless slope.
+    # Platt's targets are a little short of 0 and 1, so that the slope stays finite on separable samples.
     targets = np.where(truth == 1, (n_fail + 1) / (n_fail + 2), 1 / (n - n_fail + 2))
     odds = np.array([[log_odds(p)] for p in p_fail])
     model = LogisticRegression(C=np.inf, fit_intercept=method == "platt", max_iter=1000)
@@ -53,10 +53,10 @@ def fit_curve(method: Method, p_fail: Sequence[float], fails: Sequence[bool]) ->
 def cross_fitted(
     method: Method, p_fail: Sequence[float], fails: Sequence[bool], groups: Sequence[str]
 ) -> list[float]:
-    """Calibrated probabilities out of fold: each by a curve fitted without the sample's own group.
+    """Out-of-fold calibrated probabilities: each by a curve fitted without the sample's own group.
 
     Raises:
-        InputError: either label occurs in fewer than :data:`FOLDS` groups.
+        InputError: if either label occurs in fewer than :data:`FOLDS` groups.
     """
     import numpy as np
     from sklearn.model_selection import StratifiedGroupKFold
@@ -75,7 +75,7 @@ def cross_fitted(
 
 
 def check_enough(fails: Sequence[bool], groups: Sequence[str], file: Path | None = None) -> None:
-    """Raise ``InputError`` where samples are too few for thresholds that mean something elsewhere."""
+    """Raise ``InputError`` if there are too few samples for thresholds that hold on other data."""
     found = {
         word: [group for group, fail in zip(groups, fails, strict=True) if fail is wanted]
         for word, wanted in (("FAIL", True), ("PASS", False))
@@ -92,9 +92,9 @@ def check_enough(fails: Sequence[bool], groups: Sequence[str], file: Path | None
 def find_threshold(
     target: Target, wanted: float, p_fail: Sequence[float], fails: Sequence[bool]
 ) -> Threshold | None:
-    """The threshold that reaches a precision or recall of FAIL and gives away least of the other.
+    """The threshold that reaches a precision or recall of FAIL and loses least of the other.
 
-    It lies midway between two probabilities that occur. ``None`` where none reaches it.
+    It lies midway between two observed probabilities. ``None`` if no threshold reaches it.
     """
     ranked = sorted(zip(p_fail, fails, strict=True), reverse=True)
     total = sum(fails)
@@ -104,7 +104,7 @@ def find_threshold(
         hits += fail
         below = ranked[said][0] if said < len(ranked) else 0.0
         if below == p and said < len(ranked):
-            continue  # equal probabilities fall on one side together
+            continue  # equal probabilities fall on the same side
         found.append(
             Threshold(wanted=wanted, threshold=(p + below) / 2, precision=hits / said, recall=hits / total)
         )
@@ -123,24 +123,24 @@ def fit_calibration(
     wanted: Mapping[Target, float],
     **of: Any,
 ) -> tuple[Calibration, list[float]]:
-    """Fit everything that ``judge.json`` keeps of a calibration.
+    """Fit everything that ``judge.json`` stores about a calibration.
 
     Args:
         method: the kind of curve.
         p_fail: raw probabilities of FAIL.
         fails: whether it was FAIL.
         groups: the document of each sample.
-        wanted: the precision and the recall of FAIL for which a threshold is looked for.
-        of: what it is fitted for: ``prompt_hash`` of the prompt that the probabilities were read behind,
-            ``data_sha256`` of the file of samples, ``precision`` that the judge computed in and
-            ``quantization`` of its weights; see :func:`judge.calibration.curve.fitted_for`.
+        wanted: the precision and the recall of FAIL to find thresholds for.
+        of: what it is fitted for: ``prompt_hash`` of the judge's prompt, ``data_sha256`` of the file of
+            samples, ``precision`` that the judge computed in and ``quantization`` of its weights; see
+            :func:`judge.calibration.curve.fitted_for`.
 
     Returns:
-        The calibration, and the calibrated probabilities out of fold that its ``ece_after`` is of.
+        The calibration, and the out-of-fold calibrated probabilities behind its ``ece_after``.
 
     Raises:
-        InputError: either label occurs in fewer than :data:`FOLDS` groups.
-        JudgeError: the probability does not rise with FAIL, so no curve can help.
+        InputError: if either label occurs in fewer than :data:`FOLDS` groups.
+        JudgeError: if the probability does not rise with FAIL, so no curve can help.
     """
     held_out = cross_fitted(method, p_fail, fails, groups)
     curve = fit_curve(method, p_fail, fails)

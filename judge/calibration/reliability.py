@@ -12,8 +12,8 @@ BINS = 10
 class Bin:
     """The samples with a probability of FAIL from ``low`` to below ``high``.
 
-    ``p_fail`` is the mean of their probabilities, ``share_fail`` the share that is FAIL; a calibrated judge
-    has the two equal.
+    ``p_fail`` is the mean of their probabilities, ``share_fail`` the share that are FAIL; for a calibrated
+    judge the two are equal.
     """
 
     low: float
@@ -48,8 +48,8 @@ def bins(p_fail: Sequence[float], fails: Sequence[bool]) -> tuple[Bin, ...]:
 def calibration_error(p_fail: Sequence[float], fails: Sequence[bool]) -> float | None:
     """Mean distance between the probability of FAIL and the share of FAIL over the bins, weighted by samples.
 
-    This is the binary form (Naeini et al., 2015), over the probability of the positive class. ``None`` where
-    there is no sample.
+    This is the binary form (Naeini et al., 2015), over the probability of the positive class. ``None``
+    without samples.
     """
     gaps = (
         part.n * abs(part.p_fail - part.share_fail)
@@ -62,8 +62,8 @@ def calibration_error(p_fail: Sequence[float], fails: Sequence[bool]) -> float |
 def chance_error(p_fail: Sequence[float], draws: int = 200, seed: int = 0) -> float | None:
     """The calibration error that these probabilities would show by chance if they were exactly right.
 
-    A few hundred samples in ten bins are never spread as they should be, so the error of a perfect judge is
-    not 0 (Roelofs et al., 2022); this is its mean over this many draws of the labels.
+    With a few hundred samples in ten bins, even a perfect judge has an error above 0 (Roelofs et al., 2022);
+    this is its mean over ``draws`` draws of the labels.
     """
     if not p_fail:
         return None
@@ -73,7 +73,7 @@ def chance_error(p_fail: Sequence[float], draws: int = 200, seed: int = 0) -> fl
 
 
 def wilson(hits: float, n: int) -> tuple[float, float]:
-    """Wilson's 95 % interval of a share; it stays within 0 to 1 and holds for few and for extreme counts."""
+    """Wilson's 95 % interval of a share; it stays within 0 to 1 and holds for small and extreme counts."""
     z = 1.959964
     centre = (hits + z * z / 2) / (n + z * z)
     half = z * math.sqrt(hits * (n - hits) / n + z * z / 4) / (n + z * z)
@@ -81,9 +81,9 @@ def wilson(hits: float, n: int) -> tuple[float, float]:
 
 
 def share_interval(hits: Sequence[bool], groups: Sequence[str]) -> tuple[float, float]:
-    """Wilson's interval of a share of samples, with as many as there are documents.
+    """Wilson's interval of a share of samples, with the number of documents as the sample size.
 
-    Samples about one document do not err independently, so they count as one.
+    Errors on samples about one document are not independent, so these count as one.
     """
     n = len(set(groups))
     return wilson(n * sum(hits) / len(hits), n)

@@ -1,4 +1,4 @@
-"""From which probability on a judge says FAIL, and for which share of hallucinated answers it speaks."""
+"""A judge's threshold, and the share of hallucinated answers that its probabilities assume."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,21 +15,21 @@ def deciding(
     threshold: str | None,
     prior: float | None,
 ) -> dict[str, Any]:
-    """A judge's ``calibrations`` and ``threshold``, as they are asked for.
+    """A judge's ``calibrations`` and ``threshold``, as requested.
 
-    A calibrated probability holds where as many answers are hallucinated as among those that it was fitted
-    on. For another share its log-odds move by as much as those of the share do (Saerens et al., 2002), and
-    the threshold moves with them, so that no label changes; one that is given as a number stays.
+    Calibrated probabilities assume the share of hallucinated answers in the samples they were fitted on. For
+    another share, their log-odds move as much as those of the share (Saerens et al., 2002), and the threshold
+    moves with them, so that no label changes; a threshold given as a number stays.
 
     Args:
-        mode: the judge's.
-        calibrations: all that it has.
-        calibration: the one that holds for it.
+        mode: the judge's mode.
+        calibrations: all of the judge's calibrations.
+        calibration: the one that applies.
         threshold: a number, ``precision``, ``recall``, or ``None`` for the judge's own.
-        prior: the share of answers that is hallucinated, between 0 and 1; ``None`` for that fitted on.
+        prior: the share of answers that are hallucinated, between 0 and 1; ``None`` for the fitted share.
 
     Raises:
-        InputError: the threshold is none of these, the share is not such a number, or no calibration holds.
+        InputError: if threshold or prior is invalid, or no calibration applies.
     """
     if prior is None:
         return {"calibrations": calibrations, "threshold": threshold_named(threshold, calibration)}
@@ -42,7 +42,7 @@ def deciding(
             field="prior",
         )
     moved = calibration.at_rate(prior)
-    # In reason mode the label is what was written, unless a threshold is asked for.
+    # In reason mode the label is as written, unless a threshold is given.
     own = moved.half if mode == "verdict" else None
     at = own if threshold is None else threshold_named(threshold, moved)
     return {"calibrations": {**calibrations, mode: moved}, "threshold": at}

@@ -1,10 +1,9 @@
-"""Answers sentence by sentence: each with its own probability and the passage that speaks for it most.
+"""Judges answers sentence by sentence: each with its own probability and the passage that supports it best.
 
-sentences.py the sentences of an answer
-passages.py  a document in short passages, and the nearest of them
+passages.py  splits a document into short passages, and finds the nearest
 rule.py      from the sentences' probabilities to the answer's
-checker.py   a judge that tells its claims (``load_judge(..., claims=True)``), by the rule in ``judge.json``
-fit.py       fits it to samples whose wrong spans are known: ``judge calibrate --claims``
+checker.py   a judge with claims (``load_judge(..., claims=True)``), by the rule in ``judge.json``
+fit.py       fits the rule to samples whose wrong spans are known: ``judge calibrate --claims``
 """
 
 from judge.claims.checker import ClaimsJudge, with_claims

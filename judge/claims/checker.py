@@ -1,4 +1,4 @@
-"""A judge that says of every sentence of an answer how likely it is wrong, and what speaks for it."""
+"""A judge that says for every sentence of an answer how likely it is wrong, and which passage supports it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,25 +15,25 @@ from judge.prompting.sentences import claim_spans
 from judge.types import Claim, Label, Mode, Sample, Span, Unsupported, Verdict
 
 ANSWERS = 8
-"""A chunk has this times fewer answers than the judge takes; their sentences take the place of the rest."""
+"""Chunks are this many times smaller than the judge's, to leave space for the answers' sentences."""
 
 
 DOUBTED = 0.5
-"""From which probability on a sentence of a ``FAIL`` is named as unsupported."""
+"""In a ``FAIL``, sentences with at least this probability are named as unsupported."""
 
 
 @dataclass(frozen=True)
 class ClaimsJudge(Checker):
-    """Another judge, asked about sentences too; the rest of its verdicts stays.
+    """Adds claims to another judge's verdicts.
 
-    With a calibration the answer's probability comes from its sentences and the answer as a whole, see
-    :mod:`judge.claims.rule`; without one it is what the judge says of the whole, and the sentences'
+    With a calibration, the answer's probability is combined from its sentences and the answer as a whole, see
+    :mod:`judge.claims.rule`; without one it is the judge's for the whole answer, and the sentences'
     probabilities are hints.
 
     Args:
         judge: judges answers and sentences.
-        calibration: fitted to this judge; its own calibration of whole answers is then not used.
-        threshold: from which ``p_fail`` on an answer is ``FAIL``, where there is a calibration.
+        calibration: fitted to this judge; replaces the judge's own calibration of whole answers.
+        threshold: with a calibration, an answer is ``FAIL`` at or above this ``p_fail``.
     """
 
     judge: Checker
@@ -57,12 +57,12 @@ class ClaimsJudge(Checker):
 
     @property
     def at_once(self) -> int:
-        """The judge's."""
+        """As many callers as the judge serves."""
         return self.judge.at_once
 
     @property
     def rule(self) -> str:
-        """How the answer's verdict follows from its sentences, in words."""
+        """How the answer's verdict follows from its sentences, for people."""
         if self.calibration is None:
             return "hints: the verdict is on the answer as a whole"
         return "the answer's p(FAIL) combines these with a score for the whole answer"
@@ -81,7 +81,7 @@ class ClaimsJudge(Checker):
 
     @property
     def _asked(self) -> Checker:
-        """The judge as the calibration was fitted to it."""
+        """The judge that is asked: without its own calibrations if there is one of claims."""
         if self.calibration is None or not hasattr(self.judge, "calibrations"):
             return self.judge
         return replace(self.judge, calibrations={})  # type: ignore[type-var]
@@ -106,9 +106,9 @@ class ClaimsJudge(Checker):
         return Claim(span, window, p_fail)
 
     def _answer(self, answer: str, whole: Verdict, claims: Sequence[Claim]) -> Verdict:
-        """The answer's probability and label, by the rule where it is fitted.
+        """The answer's verdict, by the rule if there is a calibration.
 
-        A sentence without a probability is left out; where none has one, the answer counts as a sentence.
+        Sentences without a probability are left out; if none has one, the answer counts as a sentence.
         """
         if self.calibration is None or whole.p_fail is None or not claims:
             return whole
@@ -131,16 +131,16 @@ _CURVES = {"sentences", "answers", "data_sha256"}
 def with_claims(
     judge: Checker, identity: Mapping[str, Any], model: str, threshold: float | None = None
 ) -> ClaimsJudge:
-    """A judge that tells its claims.
+    """Add claims to a judge.
 
     Args:
         judge: a judge with probabilities.
-        identity: its ``judge.json``; empty where it has none.
+        identity: its ``judge.json``; empty if it has none.
         model: its name, for messages.
-        threshold: see :class:`ClaimsJudge`; that of the judge by default.
+        threshold: see :class:`ClaimsJudge`; by default the judge's.
 
     Raises:
-        InputError: ``judge.json`` holds something else than such a calibration.
+        InputError: if the calibration of claims in ``judge.json`` is not valid.
     """
     if threshold is None:
         threshold = getattr(judge, "threshold", None)
@@ -155,7 +155,7 @@ def with_claims(
 
 
 def read_claims(identity: Mapping[str, Any], model: str) -> ClaimsCalibration | None:
-    """The calibration of claims in a ``judge.json``, if any; raises ``InputError`` where it is none."""
+    """The calibration of claims in a ``judge.json``, if any; raises ``InputError`` if it is not valid."""
     if FIELD not in identity:
         return None
     try:

@@ -15,10 +15,10 @@ from judge.types import Label, Sample, Verdict
 
 @dataclass
 class Labelled:
-    """Answers with the raw probabilities of their sentences and of the whole, and what is true of them.
+    """Answers with raw probabilities of their sentences and of the whole, and the truth about them.
 
-    ``wrong`` says of each sentence of an answer whether a marked span touches it; ``None`` where an answer is
-    FAIL and nobody marked where.
+    ``wrong`` says for each sentence of an answer whether a marked span touches it; ``None`` if an answer is
+    FAIL without marked spans.
     """
 
     groups: list[str] = field(default_factory=list)
@@ -31,7 +31,7 @@ class Labelled:
         """Take an answer that :class:`~judge.claims.checker.ClaimsJudge` judged without a calibration.
 
         Returns:
-            Whether it has all probabilities and was taken.
+            Whether it has all probabilities and so was taken.
         """
         found = [claim.p_fail for claim in verdict.claims if claim.p_fail is not None]
         if verdict.p_fail is None or not found or len(found) < len(verdict.claims):
@@ -60,7 +60,7 @@ UNMARKED = (
 
 
 def wrong_sentences(sample: Sample) -> list[bool] | None:
-    """Whether a marked span touches each sentence of a sample's answer; ``None`` where that is not known."""
+    """For each sentence of a sample's answer, whether a marked span touches it; ``None`` if not known."""
     wrong = [] if sample.label is Label.PASS else wrong_spans(sample)
     if wrong is None:
         return None
@@ -78,7 +78,7 @@ def fit_claims(data: Labelled, **of: Any) -> ClaimsCalibration:
         of: what they are fitted for, see :func:`judge.calibration.curve.fitted_for`.
 
     Raises:
-        InputError: no span is marked, or either label occurs in too few documents.
+        InputError: if no span is marked, or either label occurs in too few documents.
     """
     p_wrong, wrong, groups = data.sentences()
     if not any(wrong):

@@ -1,4 +1,4 @@
-"""A document in short passages, and which of them holds most of a sentence's words."""
+"""Splits a document into short passages, and finds the one with most of a sentence's words."""
 
 import math
 from collections import Counter
@@ -10,15 +10,15 @@ from judge.prompting.sentences import sentence_spans
 from judge.types import Language, Span
 
 JOINED = 160
-"""Neighbouring sentences are one passage up to this many characters: a short one says little alone."""
+"""Neighbouring sentences are joined to passages of up to this many characters: one alone says little."""
 LONGEST = 400
-"""Characters of a passage at most; a longer sentence is cut."""
+"""Longest passage, in characters; a longer sentence is cut."""
 
 
 def passages(document: str) -> tuple[Span, ...]:
     """Passages of a document, in order: neighbouring sentences together, a longer sentence in parts.
 
-    They hold the whole text but for the white space between them; none is longer than :data:`LONGEST`.
+    They cover the whole text except white space between them; none is longer than :data:`LONGEST`.
     """
     found: list[Span] = []
     for sentence in sentence_spans(document):
@@ -31,7 +31,7 @@ def passages(document: str) -> tuple[Span, ...]:
 
 
 def _parts(text: str, sentence: Span) -> list[Span]:
-    """A sentence, cut between words where it is too long for a passage, or within one that has no end."""
+    """A sentence; if too long for a passage, cut between words, or within a very long word."""
     start, found = sentence.start, []
     while sentence.end - start > LONGEST:
         spaces = (at for at in range(start + LONGEST, start, -1) if text[at].isspace())
@@ -42,19 +42,19 @@ def _parts(text: str, sentence: Span) -> list[Span]:
 
 
 def nearest(document: str, parts: Sequence[Span], sentences: Sequence[str], language: Language) -> list[int]:
-    """The passage that speaks most for each sentence: the one that holds most of its words.
+    """The passage that best supports each sentence: the one with most of its words.
 
-    Words that few passages hold count more (by the logarithm, as in BM25), of Chinese pairs of characters. Of
-    equals the first one is taken.
+    Words in few passages count more (logarithmically, as in BM25); in Chinese, pairs of characters are used.
+    In a tie the first passage wins.
 
     Args:
         document: the text.
         parts: its passages, at least one.
-        sentences: what is looked for.
+        sentences: the sentences to look up.
         language: of both.
 
     Returns:
-        The number of a passage, from 0, for each sentence.
+        The index of a passage, from 0, for each sentence.
     """
     held = [_words(document[part.start : part.end], language) for part in parts]
     among = Counter(word for words in held for word in words)

@@ -1,9 +1,9 @@
 """From the probabilities of an answer's sentences to that of the answer.
 
-An answer is wrong if any of its sentences is; but a judge also sees the answer as a whole, where sentences
-depend on each other. The rule takes both to equal parts: the mean of the log-odds of the two. Curves that
-``judge calibrate --claims`` fits to labelled answers make shares of the sentences' probabilities and of the
-outcome. On RAGTruth this ranks answers better than either part (docs/claims.md).
+An answer is wrong if any of its sentences is; but sentences depend on each other, so a judge also sees the
+answer as a whole. The rule weighs both equally: it takes the mean of their log-odds. Curves fitted by ``judge
+calibrate --claims`` to labelled answers calibrate the sentences' probabilities and the result. On RAGTruth
+this ranks answers better than either part (docs/claims.md).
 """
 
 import math
@@ -13,15 +13,15 @@ from typing import Any
 from judge.calibration.curve import Curve, Fitted, chance, log_odds
 
 FIELD = "claims"
-"""The field of ``judge.json`` that keeps a :class:`ClaimsCalibration`."""
+"""The field of ``judge.json`` that stores a :class:`ClaimsCalibration`."""
 
 
 class ClaimsCalibration(Fitted):
     """Two curves, and what they were fitted on.
 
-    ``sentences`` is from a judge's raw probability that a sentence is wrong to the share of such sentences
-    that is; ``answers`` from :func:`combine` to the share of such answers that is FAIL. They hold for the
-    prompt and the number format that they were fitted with. The errors are of probabilities out of fold.
+    ``sentences`` maps a judge's raw probability that a sentence is wrong to the share of such sentences that
+    are; ``answers`` maps :func:`combine` to the share of such answers that are FAIL. They apply to the prompt
+    and number format that they were fitted with. The errors are of out-of-fold probabilities.
     """
 
     sentences: Curve
@@ -34,7 +34,7 @@ class ClaimsCalibration(Fitted):
     auroc_answers: float
 
     def misfit(self, description: Mapping[str, Any]) -> bool:
-        """Whether it was fitted to another prompt or number format than that of a described judge."""
+        """Whether it was fitted to another prompt or number format than a judge with this ``describe()``."""
         found = tuple(description.get(name) for name in ("prompt_hash", "quantization", "dtype"))
         return found != (self.prompt_hash, self.quantization, self.precision)
 
@@ -48,7 +48,7 @@ def combine(p_wrong: Sequence[float], whole: float) -> float:
     """The raw probability of FAIL of an answer.
 
     Args:
-        p_wrong: of each of its sentences, at least one.
-        whole: what the judge says of the answer as a whole.
+        p_wrong: the probability that each of its sentences is wrong; at least one.
+        whole: the judge's probability for the answer as a whole.
     """
     return chance((log_odds(any_wrong(p_wrong)) + log_odds(whole)) / 2)

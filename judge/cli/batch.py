@@ -1,4 +1,4 @@
-"""``judge batch``: a file of samples judged, here or on a Ray cluster; resumes after a kill."""
+"""``judge batch``: judges a file of samples, here or on a Ray cluster; can resume after an interruption."""
 
 from functools import partial
 from pathlib import Path

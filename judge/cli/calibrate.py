@@ -1,4 +1,4 @@
-"""``judge calibrate``: fit a judge's probabilities to labelled samples, and keep the fit next to it."""
+"""``judge calibrate``: fits a judge's probabilities to labelled samples, and stores the fit next to it."""
 
 import warnings
 from collections.abc import Sequence
@@ -123,7 +123,7 @@ def calibrate_command(
 
 
 def _load(model: str, settings: Settings) -> "Judge | CalibratedEncoder":
-    """The judge itself, without a word on a calibration that does not hold: this one replaces it."""
+    """Load the judge, without warnings about a calibration that does not apply, since it gets replaced."""
     from judge.claims.checker import ClaimsJudge
     from judge.encoder.calibrated import CalibratedEncoder
     from judge.judge import Judge
@@ -139,7 +139,7 @@ def _load(model: str, settings: Settings) -> "Judge | CalibratedEncoder":
 
 
 def _fit_claims(model: str, settings: Settings, title: str, samples: "list[Sample]", digest: str) -> None:
-    """Fit the rule that makes an answer's probability of those of its sentences, and keep it."""
+    """Fit the rule that combines the sentences' probabilities to the answer's, and store it."""
     from judge.claims.checker import ClaimsJudge
     from judge.claims.fit import UNMARKED, Labelled, compare, fit_claims, wrong_sentences
     from judge.claims.rule import FIELD
@@ -172,7 +172,7 @@ def _fit_claims(model: str, settings: Settings, title: str, samples: "list[Sampl
 
 
 def _table(before: Sequence[float], after: Sequence[float], fails: Sequence[bool]) -> "Table":
-    """Reliability before and after, bin by bin: the mean probability next to the share that is FAIL."""
+    """Reliability before and after, bin by bin: the mean probability next to the share of FAIL."""
     from rich.table import Table
 
     from judge.calibration.reliability import bins
@@ -202,11 +202,11 @@ def _summary(
     groups: Sequence[str],
     wanted: dict[Target, float],
 ) -> list[str]:
-    """The figures of a calibration as sentences; ``final`` are the probabilities by its curve."""
+    """A calibration's results in sentences; ``final`` are the probabilities by its curve."""
     from judge.calibration.reliability import chance_error, share_interval
 
     def interval(hits: Sequence[bool], among: Sequence[bool]) -> str:
-        """The interval of the share of hits among some of the samples."""
+        """The interval of the share of hits in a subset of the samples."""
         rows = [row for row, counts in enumerate(among) if counts]
         low, high = share_interval([hits[row] for row in rows], [groups[row] for row in rows])
         return f"({low:.3f} to {high:.3f})"

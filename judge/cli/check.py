@@ -21,14 +21,14 @@ from judge.types import LANGUAGES, Label, Sample, Task, Usage, Verdict
 app = typer.Typer(add_completion=False)
 
 UNUSED = ("sklearn", "scipy")
-"""What transformers imports wherever it is installed, and no verdict uses: over a second of the start."""
+"""Packages that transformers imports if installed, and no verdict uses: over a second of the start."""
 
 
 @contextmanager
 def _collecting_no_garbage() -> Iterator[None]:
-    """For a process that gives one verdict and ends: looking for garbage would take two of seven seconds."""
+    """Turn off garbage collection: in a process for one verdict it would take two of seven seconds."""
     gc.disable()
-    atexit.register(gc.freeze)  # nor is any looked for at the end
+    atexit.register(gc.freeze)  # no collection at exit either
     try:
         yield
     finally:
@@ -37,9 +37,9 @@ def _collecting_no_garbage() -> Iterator[None]:
 
 @contextmanager
 def _without(*packages: str) -> Iterator[None]:
-    """Let no library find these packages, installed or not, by what Python has for it: ``None`` in its place.
+    """Hide packages from all libraries, by Python's way of doing so: ``None`` in ``sys.modules``.
 
-    A library that looks once goes on without them, so this, too, is for a process of one verdict.
+    A library that looks once does without them from then on, so this, too, is for a process of one verdict.
     """
     hidden: dict[str, Any] = {name: None for name in packages if name not in sys.modules}
     sys.modules.update(hidden)
@@ -91,7 +91,7 @@ def check_command(
 
 
 def _readable(verdict: Verdict, sample: Sample, rule: str | None) -> str:
-    """A verdict in lines; with its sentences where a rule says how it follows from them."""
+    """A verdict in lines; with its sentences if a rule says how it follows from them."""
     answer, document = sample.answer, sample.document_text
     meaning = {Label.PASS: "faithful", Label.FAIL: "hallucinated"}
     label = verdict.label or Label.FAIL
@@ -100,7 +100,7 @@ def _readable(verdict: Verdict, sample: Sample, rule: str | None) -> str:
     if verdict.reasoning:
         lines.append(verdict.reasoning)
     for words in verdict.unsupported:
-        # With the probabilities of sentences there, those of their words would only confuse.
+        # Next to the probabilities of sentences, those of words would only confuse.
         lines.append(
             f"unsupported: {words.text!r}" + ("" if words.p is None or rule else f" ({words.p:.2f})")
         )

@@ -1,4 +1,4 @@
-"""``judge demo``: the whole way on one machine, by the very commands that a user would type."""
+"""``judge demo``: the whole workflow on one machine, with the same commands that a user would type."""
 
 import json
 import shlex
@@ -18,9 +18,9 @@ from judge.shipped import REFERENCE
 
 app = typer.Typer(add_completion=False)
 
-IMPORTED = ["judge.training.trainer", "data_pipeline.cli", "eval.run"]  # between them, all that takes long
+IMPORTED = ["judge.training.trainer", "data_pipeline.cli", "eval.run"]  # together, all slow imports
 GOAL = 5.0
-"""Points of AUROC above the best baseline that the judge is to reach."""
+"""Points of AUROC by which the judge should exceed the best baseline."""
 HELD_OUT_REWARDS = "eval_rewards/accuracies"
 BAR = 24
 SEEN = f"{REFERENCE} learned from the starter corpus too, so the row before is not about new documents"
@@ -59,8 +59,8 @@ def demo_command(
     out = out or Path("runs/demo-reference" if from_reference else "runs/demo")
 
     begin = time.monotonic()
-    if this_device().kind == "cpu":  # on a GPU an import may start CUDA, which survives no fork
-        # What the commands import is imported once, while the model is brought, and not a dozen times.
+    if this_device().kind == "cpu":  # on a GPU an import may start CUDA, which cannot be forked
+        # Imports the commands' modules once, while the model downloads, instead of a dozen times.
         PROCESSES.set_forkserver_preload(IMPORTED)
         start_server()
     say("step 0: download the model")
@@ -93,12 +93,12 @@ def demo_command(
 def show(
     out: Path, rows: Mapping[str, tuple[str, str]] = TRAINED, measured: str = "held-out starter documents"
 ) -> None:
-    """The demo's table: baselines and judges on the held-out documents, then where everything lies.
+    """Print the demo's table of baselines and judges on the held-out documents, then where everything is.
 
     Args:
         out: the demo's folder.
         rows: judge and mode of each result, by the name of its folder.
-        measured: what they are measured on.
+        measured: what they are measured on, for the title.
     """
     from rich.console import Console
     from rich.table import Table
@@ -132,7 +132,7 @@ def show(
 
 
 def what_was_shown(out: Path) -> str:
-    """One sentence on what SFT and DPO reached on documents that they never saw; it tells a shortfall too."""
+    """One sentence on what SFT and DPO reached on unseen documents, even if it falls short."""
     reports = {name: read_report(out / "eval" / name / "report.json") for name in TRAINED}
     judge = reports["dpo-verdict"]
     best, baseline = max(
@@ -155,13 +155,13 @@ def what_was_shown(out: Path) -> str:
 
 
 def read_report(path: Path) -> dict[str, Any]:
-    """The one report of a result folder."""
+    """The only report in a result folder."""
     report: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))["reports"][0]
     return report
 
 
 def figures(metrics: dict[str, Any]) -> Sequence[str]:
-    """The cells of one row."""
+    """The cells of one row of the table."""
     low, high = metrics["balanced_accuracy_ci"]
     balanced = f"{percent(metrics['balanced_accuracy'])} [{percent(low)}, {percent(high)}]"
     return (
@@ -175,5 +175,5 @@ def figures(metrics: dict[str, Any]) -> Sequence[str]:
 
 
 def percent(value: float | None) -> str:
-    """A share as a percentage with one decimal; a dash where there is none."""
+    """A share as a percentage with one decimal; a dash if there is none."""
     return "-" if value is None else f"{100 * value:.1f}"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from judge.shipped import REFERENCE
 
-REASON_SAMPLES = 32  # generating is slow on a CPU; the reason mode is measured on a sample of the test split
+REASON_SAMPLES = 32  # generating is slow on a CPU, so reason mode is measured on a part of the test split
 REPORT = "report.html"
 JUDGE = (sys.executable, "-m", "judge")
 
@@ -18,7 +18,7 @@ TRAINED = {
     "sft-reason": ("SFT", "reason"),
     "dpo-reason": ("SFT + DPO", "reason"),
 }
-"""What the table of a language model shows: folder of the result, judge and mode."""
+"""Rows of the table for a language model: folder of the result, judge and mode."""
 NO_PREFERENCES = {"preferences.pairs": "0"}
 RESUMABLE = ("checkpoints=8", "resume=true")
 ADAPTED = {"before": ("reference, before", "verdict"), "after": ("reference, adapted", "verdict")}
@@ -27,26 +27,26 @@ ADAPTED = {"before": ("reference, before", "verdict"), "after": ("reference, ada
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One command of the demo; ``seconds`` is what it took on two CPU cores, for the estimate of the rest."""
+    """One command of the demo; ``seconds`` is its time on two CPU cores, to estimate the time left."""
 
     title: str
     command: tuple[str, ...]
     seconds: float
     fresh: Path | None = None
-    """A folder that the command wants empty; what an earlier demo left there is removed."""
+    """A folder that must not exist for the command; an earlier demo's is removed."""
     made: Path | None = None
-    """What is there when it was done."""
+    """A file that exists when the command is done."""
     needed: bool = True
-    """Whether the demo ends where the command fails: a judge that learned nothing cannot be calibrated."""
+    """Whether a failure stops the demo; calibration may fail, since a judge may have learned nothing."""
 
 
 def steps(out: Path, model: str, seed: int = 0) -> list[Step]:
     """The demo's commands in order, everything under the folder ``out``.
 
     Args:
-        out: folder of all that is made.
+        out: folder for all output.
         model: what training starts from.
-        seed: of both trainings; the data set and what it holds out stay the same.
+        seed: of both trainings; the data set and its splits stay the same.
     """
     data = str(out / "data")
     sft, dpo = str(out / "sft"), str(out / "dpo")
@@ -82,16 +82,16 @@ def steps(out: Path, model: str, seed: int = 0) -> list[Step]:
 def adapting_steps(
     out: Path, recipe: str = "demo", settings: Mapping[str, str] = NO_PREFERENCES
 ) -> list[Step]:
-    """The reference judge before and after it learned some documents, everything under ``out``.
+    """Commands that measure the reference judge before and after training, everything under ``out``.
 
     Args:
-        out: folder of all that is made.
+        out: folder for all output.
         recipe: name of the recipe that builds the data set and trains.
-        settings: what the data set's part of it is to have besides.
+        settings: overrides for building the data set.
     """
     data, adapted = str(out / "data"), str(out / "adapted")
     results = [str(out / "eval" / name) for name in ADAPTED]
-    both = ("--set", "precision=float32")  # which the adapted judge takes by itself
+    both = ("--set", "precision=float32")  # the adapted judge's default
     changes = [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
     train = ("encoder", recipe, f"model={REFERENCE}", f"data={data}", f"output={adapted}", *RESUMABLE)
     return [
@@ -131,5 +131,5 @@ def measure(what: str, model: str, data: str, result: str, seconds: float, optio
 
 
 def report(out: Path, results: list[str]) -> Step:
-    """The page of all results side by side."""
+    """Write the page with all results side by side."""
     return Step("write the report", (*JUDGE, "report", *results, "--html", str(out / REPORT)), 5)

@@ -1,4 +1,4 @@
-"""Help pages that name no types of Python."""
+"""Help pages without names of Python types."""
 
 from pathlib import Path
 from typing import Any
@@ -10,11 +10,11 @@ KINDS = {
     bool: "", int: "NUMBER", float: "NUMBER",
     str: "TEXT", list[str]: "TEXT", Path: "PATH", list[Path]: "PATH",
 }  # fmt: skip
-"""What help pages call values."""
+"""Names of value types on help pages."""
 
 
 def command_of(app: typer.Typer) -> Any:
-    """The command of an app, or its group of commands, as it is called and as its help pages show it."""
+    """The command or group of commands of an app, with readable types on its help pages."""
     command = get_command(app)
     _name_kinds(command)
     return command

@@ -1,4 +1,4 @@
-"""The ``judge`` command. Commands live with what they command; each is imported when it is called."""
+"""The ``judge`` command. Commands are in the packages they belong to; each is imported when it is called."""
 
 import importlib
 import os
@@ -64,7 +64,7 @@ GOES_ON: Mapping[str, list[str]] = {
     "teach": [],
     **{name: ["--resume"] for name in ("batch", "sft", "dpo", "encoder")},
 }
-"""Commands that can be stopped, and what goes on with them when they are called again."""
+"""Commands that can continue after a stop, and the options to call them again with."""
 
 
 def _one_line(message: Any, category: type[Warning], filename: str, lineno: int, line: Any = None) -> str:
@@ -74,9 +74,9 @@ def _one_line(message: Any, category: type[Warning], filename: str, lineno: int,
 
 @contextmanager
 def ending_on_sigterm() -> Iterator[None]:
-    """Within the block SIGTERM ends the work as Ctrl-C does, so that nothing is left in temporary folders.
+    """In the block, SIGTERM ends the work like Ctrl-C, so that temporary folders are cleaned up.
 
-    A second SIGTERM, as ``timeout`` sends one, is ignored; forked processes end at once.
+    A second SIGTERM, such as ``timeout`` sends, is ignored; forked processes end at once.
     """
     process = os.getpid()
 
@@ -105,8 +105,8 @@ def main(arguments: Sequence[str] | None = None, *, a_step: bool = False) -> Non
     a config or an input file is wrong.
 
     Args:
-        arguments: those of the process by default.
-        a_step: of another command, such as ``judge teach``, which says itself how to resume after a signal.
+        arguments: by default those of the process.
+        a_step: this runs within another command, such as ``judge teach``, which itself says how to resume.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
     if not given or given[0] in ("-h", "--help"):
@@ -121,7 +121,7 @@ def main(arguments: Sequence[str] | None = None, *, a_step: bool = False) -> Non
     if name not in COMMANDS:
         print(f"error: {unknown('command', name, COMMANDS)}", file=sys.stderr)
         raise SystemExit(2)
-    # Progress belongs to this program; the libraries' own bars and advice would bury its messages.
+    # This program shows the progress; the libraries' own bars and advice would bury its messages.
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
     warnings.formatwarning = _one_line
@@ -138,19 +138,19 @@ def main(arguments: Sequence[str] | None = None, *, a_step: bool = False) -> Non
         raise SystemExit(error.exit_code) from None
     except (KeyboardInterrupt, SystemExit) as end:
         code = end.code if isinstance(end, SystemExit) else INTERRUPTED
-        if code not in STOPPED:  # typer's are, after Ctrl-C
+        if code not in STOPPED:  # after Ctrl-C, typer exits with one of these
             raise
         print(f"\nstopped{'' if a_step else going_on(given)}", file=sys.stderr)
         raise SystemExit(code) from None
 
 
 def going_on(given: Sequence[str]) -> str:
-    """Names the command that goes on with what a signal stopped; empty where nothing is kept."""
+    """A message with the command that continues after a signal; empty if nothing is kept."""
     name, *rest = given
     named = any(word.partition("=")[0] == "--out" for word in rest)
     if name not in GOES_ON or (name == "eval" and not named):
         return ""
-    if name != "data":  # a data set that is there stays until the new one is whole
+    if name != "data":  # an existing data set stays until the new one is complete
         rest = [word for word in rest if word not in ("--overwrite", "overwrite=true")]
     more = [] if "resume=true" in rest else [word for word in GOES_ON[name] if word not in rest]
     return f"; to resume: {shlex.join(['judge', name, *rest, *more])}"

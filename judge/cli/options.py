@@ -1,4 +1,4 @@
-"""The command-line options that load a judge: every command that takes a model has them from here."""
+"""The command-line options that load a judge, for every command that takes a model."""
 
 import inspect
 from collections.abc import Callable, Sequence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from judge.rows import Meanings
 
 JUDGING = ("mode", "template", "windows", "threshold", "prior", "claims", "decoding", "max_new_tokens")
-"""Options that say how a judge is asked, and nothing of the engine."""
+"""Options about how a judge is asked, not about the engine."""
 CASCADE = ("cascade", "cascade_threshold", "cascade_weight")
 """Options of a second, cheaper judge."""
 
@@ -53,10 +53,10 @@ GOLD_LABELS = Annotated[
 
 
 def parse_gold_labels(text: str | None) -> "Meanings | None":
-    """What ``--gold-labels`` says: words of the file, in the form of :func:`judge.rows.plain_label`.
+    """Parse ``--gold-labels``: meanings of the file's words, in the form of :func:`judge.rows.plain_label`.
 
     Raises:
-        InputError: it is no list of ``word=PASS`` and ``word=FAIL``.
+        InputError: if it is not a list of ``word=PASS`` and ``word=FAIL``.
     """
     from judge.rows import plain_label
 
@@ -74,10 +74,10 @@ def parse_gold_labels(text: str | None) -> "Meanings | None":
 
 
 def parse_columns(text: str | None) -> dict[str, str] | None:
-    """What ``--columns`` says: ``{field of a sample: column of the file}``.
+    """Parse ``--columns`` to ``{field of a sample: column of the file}``.
 
     Raises:
-        InputError: it is no list of ``field=column``, or names a field that samples do not have.
+        InputError: if it is not a list of ``field=column``, or names a field that samples do not have.
     """
     from judge.samples import FIELDS
 
@@ -194,7 +194,7 @@ DEFAULTS: Settings = {name: option.default for name, option in _KNOWN.items()}
 
 
 def introduce(model: str) -> None:
-    """Say on standard error what a judge of the toolkit is and how good, where it is the model."""
+    """If the model is one of the toolkit's judges, say on standard error what it is and how good."""
     if model not in JUDGES:
         return
     found = read_identity(model)
@@ -207,7 +207,7 @@ def introduce(model: str) -> None:
 
 
 def watch_languages(model: str, settings: Settings, at_once: bool = False) -> "LanguageWatch":
-    """Counts samples in languages that a judge was not trained on, as far as its ``judge.json`` says it."""
+    """Counts samples in languages that a judge was not trained on, if its ``judge.json`` names them."""
     from judge.prompting.language import LanguageWatch
 
     if settings["backend"] == "openai" or is_baseline(model):
@@ -230,7 +230,7 @@ def loads_judge(*, without: Sequence[str] = ()) -> Callable[[Callable[..., None]
 
         @wraps(command)
         def run(**given: Any) -> None:
-            del given["set"]  # the command class has made options of it
+            del given["set"]  # the command class has turned it into options
             settings = DEFAULTS | {option.name: given.pop(option.name) for option in options}
             if settings["labels"]:
                 settings["labels"] = ",".join(settings["labels"])
@@ -241,7 +241,7 @@ def loads_judge(*, without: Sequence[str] = ()) -> Callable[[Callable[..., None]
                 settings["vllm"] = make_config(VLLMSettings, {}, settings["vllm"])
             command(**given, settings=settings)
 
-        # Typer goes by the signature.
+        # Typer reads the signature.
         parameters = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in own]
         run.__signature__ = signature.replace(parameters=[*parameters, *options, change])  # type: ignore[attr-defined]
         return run

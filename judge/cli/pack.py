@@ -1,4 +1,4 @@
-"""``judge pack``: a judge in a file that is small enough to ship."""
+"""``judge pack``: writes a judge in a file that is small enough to ship."""
 
 from pathlib import Path
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""``judge recipes``: the recipes that come with the toolkit; lists them, or copies them to be changed."""
+"""``judge recipes``: lists the recipes that come with the toolkit, or copies them for editing."""
 
 from pathlib import Path
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""The steps of ``judge demo`` and ``judge teach``: each a command of the toolkit, in a process of its own."""
+"""Runs the steps of ``judge demo`` and ``judge teach``: commands of the toolkit, each in its own process."""
 
 import multiprocessing
 import os
@@ -19,17 +19,17 @@ PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def say(text: str) -> None:
-    """One message between the steps, set off from the output of their commands."""
+    """Print a message between the steps, set off from the output of their commands."""
     print(f"\n=== {text}", flush=True)
 
 
 def start_server() -> None:
     """Start the process that steps are forked from, if there is none yet.
 
-    SIGTERM is blocked in it, and :func:`execute` takes it again: what is sent to the whole group, as
-    ``timeout`` does, would end the server before the command that saves its state.
+    SIGTERM is blocked in it and unblocked by :func:`execute`: a signal to the whole group, as ``timeout``
+    sends it, would otherwise end the server before the command has saved its state.
     """
-    resource_tracker.ensure_running()  # which unblocks the signal when it is started later
+    resource_tracker.ensure_running()  # started later, it would unblock the signal
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
     try:
         forkserver.ensure_running()
@@ -40,12 +40,12 @@ def start_server() -> None:
 def run(step: Step) -> float:
     """Run one command with its output passed through; returns its seconds.
 
-    Signals are the command's to answer, since a training saves its state. It gets each of them once: it has
-    a process group of its own, which a terminal or ``timeout`` does not reach, and they are passed on here.
+    The command handles signals itself, since a training saves its state. It gets each of them once: it has
+    its own process group, which a terminal or ``timeout`` does not reach, and signals are passed on here.
 
     Raises:
-        Interrupted: a signal came.
-        JudgeError: the command failed, and what follows needs it.
+        Interrupted: if a signal was received.
+        JudgeError: if the command failed and later steps need it.
     """
     begin = time.monotonic()
     if step.fresh is not None and step.fresh.is_dir():
@@ -67,14 +67,14 @@ def run(step: Step) -> float:
     before = {number: signal.signal(number, pass_on) for number in heard}
     try:
         process.start()
-        for number in received:  # while it started
+        for number in received:  # received while it started
             send(number)
         process.join()
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
     code = process.exitcode or 0
-    received += [number for number in heard if code in (128 + number, -number)]  # the command's alone
+    received += [number for number in heard if code in (128 + number, -number)]  # sent to the command only
     if received:
         raise Interrupted(f"stopped while this ran: {step.title}", received[0])
     if code != 0:

@@ -13,7 +13,7 @@ from judge.shipped import REFERENCE
 
 TOKEN = "JUDGE_API_TOKEN"  # noqa: S105 (a variable's name)
 CONNECTIONS = 1024
-"""Connections at once; what comes beyond gets 503."""
+"""Maximum number of connections; more get 503."""
 
 app = typer.Typer(add_completion=False)
 
@@ -66,7 +66,7 @@ def serve_command(
     introduce(model)
     with listen_on(host, port) as listener:  # before the model, which takes long to load
         named = settings["threshold"] in ("precision", "recall")  # found for answers as a whole
-        # The rule for claims was fitted to one judge, and to another share of FAIL than a prior says.
+        # The rule for claims was fitted to a single judge, and to another share of FAIL than the prior.
         alone = settings["backend"] != "openai" and settings["cascade"] is None
         ruled = alone and settings["prior"] is None
         identity = read_identity(model) if ruled else {}
@@ -89,7 +89,7 @@ def serve_command(
 
 
 def _token() -> str | None:
-    """What clients must send; an empty one would let everybody in unnoticed."""
+    """The token that clients must send; refuses an empty one, which would silently let everybody in."""
     token = os.environ.get(TOKEN)
     if token is not None and not token.strip():
         raise InputError(f"{TOKEN} is set and empty; give a token, or unset it to let anybody ask")

@@ -1,4 +1,4 @@
-"""Rare options, given as ``--set KEY=VALUE``: each is typed, checked and explained like any other option."""
+"""Rare options, given as ``--set KEY=VALUE``: typed, checked and documented like any other option."""
 
 from typing import Annotated, Any
 
@@ -8,7 +8,7 @@ from typer.core import TyperCommand
 from judge.errors import InputError, unknown, warn
 
 PANEL = "Settings: --set KEY=VALUE"
-"""The panel of help pages that lists them."""
+"""The panel of the help page that lists them."""
 
 SET = Annotated[
     list[str] | None,
@@ -37,7 +37,7 @@ class WithSettings(TyperCommand):
             option.get_error_hint = lambda key=key: f"'--set {key}'"
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the words of a call; the spelling of version 0.2, ``--key VALUE``, is taken with a warning."""
+        """Parse the arguments; version 0.2's spelling, ``--key VALUE``, is accepted with a warning."""
         old = {option.opts[0]: key for key, option in self.settings.items()}
         words: list[str] = []
         left = iter(args)
@@ -48,7 +48,7 @@ class WithSettings(TyperCommand):
             if option not in ("--set", "--long"):
                 words.append(word)
             elif (given := value if equals else next(left, None)) is None:
-                words.append(word)  # which is refused
+                words.append(word)  # refused by the parser
             elif option == "--set":
                 words += self._as_option(given)
             else:
@@ -57,7 +57,7 @@ class WithSettings(TyperCommand):
         return super().parse_args(ctx, words)
 
     def _as_option(self, given: str) -> list[str]:
-        """``KEY=VALUE`` as the words of the hidden option."""
+        """``KEY=VALUE`` as arguments for the hidden option."""
         name, equals, value = given.partition("=")
         key, dot, inner = name.strip().partition(".")
         if not equals:
@@ -77,7 +77,7 @@ class WithSettings(TyperCommand):
         return [option] if value == "true" else []
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Print the help page; the settings come last, each as it is written after ``--set``."""
+        """Print the help page; settings come last, each as one writes it after ``--set``."""
         self.params.sort(key=lambda option: option.name in self.settings)
         for key, option in self.settings.items():
             kind = "true" if option.is_flag else option.metavar or option.display_type(ctx).strip("<>")

@@ -1,4 +1,4 @@
-"""What a training starts from: its data set and, for DPO, the SFT judge. Makes it, or says what makes it."""
+"""What a training needs to start: its data set and, for DPO, the SFT judge. Makes it, or says how to."""
 
 import os
 import shlex
@@ -14,22 +14,22 @@ from judge.shipped import find_recipe
 from judge.training.config import DPORecipe, RunConfig
 
 DEMO = Path("demo")
-"""What is trained where no recipe is named: it fits any machine."""
+"""The recipe if none is named: it fits any machine."""
 MERGED = "-merged"
 
 
 def prepare(config: RunConfig, stage: str, recipe: Path, file: Path) -> None:
-    """See that a training can begin. The demo's data set is built where it is missing.
+    """Check that a training can start. The demo's data set is built if missing.
 
     Args:
-        config: the recipe with what the command line says on top.
+        config: the recipe with the command line's overrides.
         stage: ``sft``, ``dpo`` or ``encoder``.
-        recipe: the recipe as it was named.
+        recipe: the recipe as named on the command line.
         file: the file that it was read from.
 
     Raises:
-        InputError: the data set or the SFT judge is missing; names the commands that make it.
-        JudgeError: the demo's data set could not be built.
+        InputError: if the data set or the SFT judge is missing; names the commands that make it.
+        JudgeError: if the demo's data set could not be built.
     """
     model = config.model
     if isinstance(config, DPORecipe) and is_path(model) and not Path(model).exists():
@@ -53,9 +53,9 @@ def prepare(config: RunConfig, stage: str, recipe: Path, file: Path) -> None:
 
 
 def making(stage: str, wanted: str, recipe: Path, file: Path) -> str:
-    """The command that makes the folder ``wanted`` by another file of the same recipe.
+    """The command that makes the folder ``wanted`` with another file of the same recipe.
 
-    Of several files for the stage (``data.yaml``, ``data-lm.yaml``) it is the one with that output.
+    Of several files for the stage (``data.yaml``, ``data-lm.yaml``), the one with that output is used.
     """
     usual = file.with_name(f"{stage}.yaml")
     others = [path for path in (usual, *sorted(file.parent.glob(f"{stage}-*.yaml"))) if path.is_file()]

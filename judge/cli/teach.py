@@ -1,4 +1,4 @@
-"""``judge teach``: the toolkit's judge, taught by a file of the user's own answers, before and after."""
+"""``judge teach``: trains the toolkit's judge on the user's own answers, and measures before and after."""
 
 import json
 from dataclasses import replace
@@ -20,7 +20,7 @@ from judge.types import Label, Sample
 app = typer.Typer(add_completion=False)
 
 FEWEST = 40
-"""Documents, below which the two held-out parts say nothing."""
+"""Fewest documents; with fewer, the two held-out parts say nothing."""
 BEGUN = "teach.json"
 
 
@@ -66,10 +66,10 @@ def teach_command(
 
 
 def read_answers(file: Path, columns: Columns, labels: Meanings | None = None) -> list[Sample]:
-    """The rows of a file as samples, its columns by their usual names where ``columns`` does not say them.
+    """The rows of a file as samples; columns not in ``columns`` are found by their usual names.
 
     Raises:
-        InputError: a column is not found, or a row is wrong.
+        InputError: if a column is not found, or a row is wrong.
     """
     _, row = next(read_rows(file), (0, {}))
     other = other_columns(row)
@@ -88,10 +88,10 @@ def read_answers(file: Path, columns: Columns, labels: Meanings | None = None) -
 
 
 def check_answers(samples: list[Sample], file: Path) -> bool:
-    """Whether these have labels to learn; those without are taken out if so.
+    """Whether the samples have labels to learn from; if so, those without one are removed.
 
     Raises:
-        InputError: there are too few documents, or no right answer among the labels.
+        InputError: if there are too few documents, or all labels are FAIL.
     """
     labels = {sample.label for sample in samples}
     labelled = {Label.PASS, Label.FAIL} <= labels

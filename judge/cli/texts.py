@@ -1,4 +1,4 @@
-"""Texts on the command line: the text itself, ``@FILE``, or ``-`` for standard input; nothing is guessed."""
+"""Texts on the command line: the text itself, ``@FILE``, or ``-`` for standard input, without guessing."""
 
 import re
 import sys
@@ -14,7 +14,7 @@ SUFFIXES = (
 HELP = "the text, @FILE to read a file, or - for standard input"
 _ADDRESS = re.compile(r"https?://\S+")
 _FOLDERS = re.compile(r"(?=.*[A-Za-z])[!-~]*[/\\][!-~]*")
-"""One word of ASCII with a slash and a letter: docs/tower, and not 24/7."""
+"""One ASCII word with a slash and a letter: docs/tower, but not 24/7."""
 
 
 def read_texts(given: Mapping[str, str]) -> dict[str, str]:
@@ -24,7 +24,7 @@ def read_texts(given: Mapping[str, str]) -> dict[str, str]:
         given: values by option, such as ``{"--answer": "@answer.txt"}``.
 
     Raises:
-        InputError: a file cannot be read, a text looks like a file's name, or two are to be standard input.
+        InputError: if a file cannot be read, a text looks like a file name, or two are standard input.
     """
     streamed = [option for option, value in given.items() if value == "-"]
     if len(streamed) > 1:
@@ -53,11 +53,11 @@ def _read(option: str, value: str) -> str:
 
 
 def _looks_like_a_path(value: str) -> bool:
-    """A file that is there, or one word that is like the name of one."""
+    """Is it an existing file, or a single word that looks like a file name?"""
     try:
         if Path(value).is_file():
             return True
-    except (OSError, ValueError):  # no name of a file: too long, or with a null character
+    except (OSError, ValueError):  # not a file name: too long, or with a null character
         return False
     named = value.lower().endswith(SUFFIXES) and not re.search(r"\s", value)
     return named or _FOLDERS.fullmatch(value) is not None

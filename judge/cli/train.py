@@ -1,4 +1,4 @@
-"""``judge sft``, ``judge dpo`` and ``judge encoder``: read a recipe, train, print where the judge lies."""
+"""``judge sft``, ``judge dpo`` and ``judge encoder``: read a recipe, train, print where the judge is."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -67,7 +67,7 @@ def encoder_command(words: WORDS = None, resume: RESUME = False, overwrite: OVER
 
 
 TRL = ("trl", "datasets")
-"""What trains language models; encoders need nothing beyond the toolkit's own dependencies."""
+"""Packages for training language models; encoders need only the toolkit's own dependencies."""
 STAGES: dict[type[RunConfig], str] = {SFTRecipe: "sft", DPORecipe: "dpo", EncoderRecipe: "encoder"}
 
 
@@ -80,11 +80,10 @@ def run_recipe(
 ) -> None:
     """Train by ``[RECIPE] [KEY=VALUE]...`` and print a summary.
 
-    A run that is to be resumed and is finished ends well at once, so that a job may be started again and
-    again until it is done.
+    Resuming a finished run succeeds at once, so that a job can be restarted until it is done.
 
     Raises:
-        InputError: the recipe is wrong, its output would be overwritten, or another run is writing there.
+        InputError: if the recipe is wrong, its output would be overwritten, or another run is writing there.
     """
     stage = STAGES[kind]
     recipe, overrides = DEMO, [*words]
@@ -92,14 +91,14 @@ def run_recipe(
         recipe, *overrides = Path(words[0]), *words[1:]
     overrides += [f"{key}=true" for key, given in (("resume", resume), ("overwrite", overwrite)) if given]
     first = os.environ.get("RANK", "0") == "0"
-    obey_launcher()  # before anything asks what GPUs there are
+    obey_launcher()  # before anything looks for GPUs
     file = find_recipe(recipe, stage)
     config = load_config(kind, file, overrides)
     with locked(Path(config.output), folder=True) if first else nullcontext():
         finished = finished_run(config, describe_run(config, stage)) if config.resume else None
         if finished is None:
             prepare(config, stage, recipe, file)
-            # What is wrong with the output is told before anything is loaded.
+            # Errors about the output are raised before anything is loaded.
             resume_point(config, describe_run(config, stage))
         summary = finished["training"] if finished else train(config)
     if first:

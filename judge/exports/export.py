@@ -1,8 +1,8 @@
 """``judge export``: a judge for another runtime, with everything that its probabilities need.
 
-The folder has the model file, the tokenizer, ``judge.json`` with calibration, label words and the parity with
-the original, ``prompts.json`` and, for GGUF, Ollama's ``Modelfile``. It exists only when it is whole and the
-parity is within its limits, or when failing exports were asked for too.
+The folder has the model file, the tokenizer and ``judge.json`` with calibration, label words and the parity
+with the original; for GGUF also ``prompts.json`` and Ollama's ``Modelfile``. It is only written if the export
+is complete and the parity within its limits, or if failed exports are to be kept.
 """
 
 import tempfile
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from judge.encoder.network import EncoderNetwork
 
 TYPES = {"gguf": ("F16", "Q8_0"), "onnx": ("float32",)}
-"""Number formats of each kind of export, the first one by default."""
+"""Number formats of each kind of export; the first is the default."""
 WEIGHTS = (".gguf", ".onnx", ".data")
-"""Endings of the files that hold an export's weights."""
+"""Suffixes of an export's weight files."""
 
 
 def export_judge(
@@ -48,22 +48,22 @@ def export_judge(
     samples: Sequence[Sample] | None = None,
     keep_failed: bool = False,
 ) -> Parity | None:
-    """Write a judge for another runtime, and hold it to the original.
+    """Write a judge for another runtime, and compare it with the original.
 
     Args:
         model: folder or Hub id of a judge or a base model: weights, LoRA adapter, or an encoder judge.
         to: ``gguf`` or ``onnx``.
         out: folder for the export.
         kind: number format, see :data:`TYPES`.
-        samples: what both judge; ``None`` leaves the export unchecked, and ``judge.json`` says so.
-        keep_failed: write an export that differs too much as well, marked.
+        samples: samples for the comparison; ``None`` leaves the export unchecked, as ``judge.json`` says.
+        keep_failed: also write an export that differs too much, marked as such.
 
     Returns:
-        How far the two agree.
+        How far the two agree; ``None`` if unchecked.
 
     Raises:
-        InputError: such an export is not possible, a library is missing, or ``out`` is there already.
-        JudgeError: the export differs from the original by more than the limits of its number format.
+        InputError: if such an export is not possible, a library is missing, or ``out`` exists already.
+        JudgeError: if the export differs from the original by more than the limits of its number format.
     """
     if to not in TYPES:
         raise InputError(unknown("format", to, TYPES), field="to")
@@ -108,10 +108,9 @@ def export_judge(
 
 
 def _identity(identity: dict[str, Any], model: str, encoder: bool) -> dict[str, Any]:
-    """``judge.json`` of the export: that of the judge, with what is not in that of a base model.
+    """The export's ``judge.json``: the judge's, completed with prompt and label words for language models.
 
-    Calibrations were fitted to a number format; what holds an export to the original is the comparison, so
-    they lose it.
+    Calibrations lose the number format they were fitted for: the comparison checks that they still apply.
     """
     found = dict(identity)
     if not encoder:
@@ -158,12 +157,12 @@ def _write_decoder(model: str, folder: Path, kind: str) -> dict[str, Any]:
 
 @contextmanager
 def _plain_weights(model: str) -> Iterator[Path]:
-    """A folder with a model's plain weights and tokenizer: its own, or that of an adapter merged in."""
+    """A folder with a model's plain weights and tokenizer, temporary if an adapter has to be merged in."""
     base, adapter = find_model(model)
     if adapter is not None:
         from judge.models.weights import load_weights
 
-        # Not judge merge, which takes plain LoRA alone: PEFT merges its variants and whole layers too.
+        # Not judge merge, which only takes plain LoRA: PEFT also merges its variants and whole layers.
         merged, tokenizer = load_weights(
             model,
             precision="float32",
@@ -191,7 +190,7 @@ def _check(model: str, folder: Path, kind: str, samples: Sequence[Sample]) -> Pa
         judge: Any = load_judge(name, **more)
         return replace(judge, calibrations=calibrations)
 
-    with warnings.catch_warnings():  # a calibration in another number format holds for the comparison
+    with warnings.catch_warnings():  # the comparison uses the calibration in another number format
         warnings.filterwarnings("ignore", message=".* is set aside", category=JudgeWarning)
         original = load(model, precision="float32")
     return compare(original, load(str(folder)), samples, kind)

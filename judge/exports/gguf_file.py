@@ -1,7 +1,7 @@
 """GGUF files of decoders: plain weights in F16 or Q8_0, with tokenizer and chat template inside.
 
-The format is that of llama.cpp; the library ``gguf`` knows its names and its 8-bit blocks. Weights are read
-and written one at a time, so memory holds one of them.
+The format is llama.cpp's; the library ``gguf`` provides its names and its 8-bit blocks. Tensors are read and
+written one at a time, so memory holds one of them.
 """
 
 import math
@@ -19,28 +19,28 @@ if TYPE_CHECKING:
     import numpy as np
 
 FAMILIES = {"llama": "llama", "mistral": "llama", "qwen2": "qwen2", "qwen3": "qwen3"}
-"""``model_type`` of a config.json, and the name of the architecture in llama.cpp."""
+"""``model_type`` of a config.json to the architecture's name in llama.cpp."""
 BLOCK = 32
-"""Weights of a Q8_0 block: they share a scale of 16 bits."""
+"""Weights per Q8_0 block, which share a 16-bit scale."""
 PLAIN = "{% for message in messages %}{{ message['content'] + '\\n\\n' }}{% endfor %}"
-"""The chat template of a model without one: what :class:`judge.prompting.rendering.Renderer` does."""
+"""Template for a model without one; does what :class:`judge.prompting.rendering.Renderer` does then."""
 
 
 def write_gguf(folder: Path, file: Path, kind: str, name: str) -> int:
-    """Write a decoder of plain weights, its tokenizer and its chat template as one file.
+    """Write a decoder's plain weights, tokenizer and chat template to one file.
 
     Args:
         folder: weights, config and tokenizer.
-        file: to write.
+        file: the file to write.
         kind: F16 or Q8_0. Norms and biases stay in float32.
-        name: the judge's.
+        name: the judge's name.
 
     Returns:
         The context length in tokens.
 
     Raises:
-        InputError: an architecture, a tokenizer or a way of scaling positions that is not known here.
-        JudgeError: the weights cannot be said in this number format.
+        InputError: if the architecture, tokenizer or scaling of positions is not supported.
+        JudgeError: if a weight is too large for the number format.
     """
     from transformers import AutoConfig
 
@@ -98,7 +98,7 @@ def _add_tokenizer(writer: Any, folder: Path, size: int) -> None:
         number = getattr(tokenizer, f"{key}_token_id")
         if number is not None:
             getattr(writer, f"add_{key}_token_id")(number)
-    # A chat template writes its own first token; a second one would be a prompt that no judge was trained on.
+    # A chat template writes its own first token; with a second one, prompts would differ from training.
     template = tokenizer.chat_template
     first = Renderer(tokenizer).encode("") if template is None else []
     writer.add_add_bos_token(bool(first))
@@ -107,7 +107,7 @@ def _add_tokenizer(writer: Any, folder: Path, size: int) -> None:
 
 
 def _add_weights(writer: Any, checkpoint: Checkpoint, config: Any, kind: str) -> None:
-    """Say which tensors there are, then write them one by one, in the same order."""
+    """Write the list of tensors, then the tensors one by one in the same order."""
     import gguf
     import numpy as np
 
@@ -156,27 +156,27 @@ def _add_weights(writer: Any, checkpoint: Checkpoint, config: Any, kind: str) ->
 
 
 def _stored(shape: tuple[int, ...], kind: str) -> str:
-    """The number format of a tensor: vectors are exact, and what makes no whole blocks has 16 bits."""
+    """The number format of a tensor: float32 for vectors, F16 if its rows do not fill whole blocks."""
     if len(shape) < 2:
         return "F32"
     return "F16" if shape[-1] % BLOCK else kind
 
 
 def in_pairs(weight: "np.ndarray[Any, Any]", heads: int) -> "np.ndarray[Any, Any]":
-    """The rows of a query or key projection as llama.cpp turns them for the family of Llama.
+    """The rows of a query or key projection in the order of llama.cpp's rotary embedding for Llama models.
 
-    transformers turns the first half of a head's numbers against the second half (RoFormer, arXiv 2104.09864,
-    section 3.2, has them side by side, and so has llama.cpp).
+    transformers rotates the first half of a head's dimensions against the second half; RoFormer (arXiv
+    2104.09864, section 3.2) and llama.cpp rotate neighbouring ones.
     """
     halves = weight.reshape(heads, 2, -1, *weight.shape[1:])
     return halves.swapaxes(1, 2).reshape(weight.shape)
 
 
 def rope_factors(rope: Mapping[str, Any], head_size: int) -> "np.ndarray[Any, Any] | None":
-    """What the angles of each pair are divided by, float32; ``None`` where positions are plain.
+    """The divisors of each pair's rotary angle, float32; ``None`` if positions are not scaled.
 
     Raises:
-        InputError: they are scaled in another way than Llama 3.1's or by a constant.
+        InputError: if they are scaled in another way than Llama 3.1's or by a constant.
     """
     import numpy as np
 
@@ -191,6 +191,6 @@ def rope_factors(rope: Mapping[str, Any], head_size: int) -> "np.ndarray[Any, An
     angles = float(rope["rope_theta"]) ** (-np.arange(pairs) / pairs)
     turns = rope["original_max_position_embeddings"] * angles / (2 * math.pi)
     low, high = rope["low_freq_factor"], rope["high_freq_factor"]
-    # Pairs that turn often within the original context stay, slow ones are stretched, others lie between.
+    # Pairs that rotate often within the original context are kept, slow ones slowed down, others in between.
     kept = np.clip((turns - low) / (high - low), 0, 1)
     return (1 / ((1 - kept) / rope["factor"] + kept)).astype(np.float32)

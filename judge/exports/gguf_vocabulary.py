@@ -1,7 +1,7 @@
-"""The tokenizer of a GGUF file: byte-level BPE, as GPT-2, Llama 3, Qwen and SmolLM have it.
+"""The tokenizer of a GGUF file: byte-level BPE, as in GPT-2, Llama 3, Qwen and SmolLM.
 
-llama.cpp splits text by rules that it knows by name (``tokenizer.ggml.pre``); which of them a tokenizer.json
-means is told by its pre-tokenizer. SentencePiece vocabularies (Llama 2, Mistral) are not written.
+llama.cpp splits text by named rules (``tokenizer.ggml.pre``); which of them a tokenizer.json uses is found
+from its pre-tokenizer. SentencePiece vocabularies (Llama 2, Mistral) are not supported.
 """
 
 import json
@@ -18,14 +18,14 @@ SPLITS = {
     _CONTRACTIONS + r"|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}" + _REST: "qwen2",
     _CONTRACTIONS + r"|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}" + _REST: "llama-bpe",
 }
-"""Regular expressions of pre-tokenizers, and llama.cpp's names of them."""
+"""Regular expressions of pre-tokenizers, and llama.cpp's names for them."""
 NORMAL, CONTROL, ADDED, UNUSED = 1, 3, 4, 5
 """Types of tokens in a GGUF file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """The tokens with their types, the merges, and the name of the rules that split text."""
+    """The tokens with their types, the merges, and the name of the splitting rules."""
 
     tokens: list[str]
     types: list[int]
@@ -34,10 +34,10 @@ class Vocabulary:
 
 
 def read_vocabulary(file: Path, size: int) -> Vocabulary:
-    """The vocabulary of a tokenizer.json, filled up to the rows that the embeddings have.
+    """The vocabulary of a tokenizer.json, padded to the number of embedding rows.
 
     Raises:
-        InputError: it is no byte-level BPE, or splits text by rules that llama.cpp has no name for.
+        InputError: if it is not byte-level BPE, or splits text by rules that llama.cpp has no name for.
     """
     found = json.loads(file.read_text(encoding="utf-8"))
     model = found["model"]

@@ -1,7 +1,7 @@
 """What Ollama needs besides a GGUF file: a Modelfile with the chat template's own text around the prompt.
 
-Ollama reads Go templates, no Jinja. A judge's prompt is one user turn, so what the chat template writes
-before and after it is all there is to say.
+Ollama reads Go templates, not Jinja. A judge's prompt is one user turn, so the Modelfile only needs the text
+that the chat template writes before and after it.
 """
 
 from judge.errors import InputError
@@ -14,7 +14,7 @@ def around_prompt(renderer: Renderer) -> tuple[str, str]:
     """What a chat template writes before and after the text of a single user turn.
 
     Raises:
-        InputError: it changes the text, or writes otherwise for another one.
+        InputError: if it changes the text, or writes something else around another text.
     """
     found = set()
     for mark in MARKS:
@@ -31,12 +31,12 @@ def modelfile(file: str, renderer: Renderer, context_length: int, remarks: str) 
 
     Args:
         file: name of the GGUF file next to it.
-        renderer: messages to text, as the judge reads them.
-        context_length: tokens that Ollama is to keep room for; its own default cuts long documents.
+        renderer: renders messages as the judge reads them.
+        context_length: context in tokens to set in Ollama, whose own default cuts long documents.
         remarks: lines of a comment.
 
     Raises:
-        InputError: the chat template cannot be said in a Modelfile.
+        InputError: if the chat template cannot be expressed in a Modelfile.
     """
     before, after = around_prompt(renderer)
     if '"""' in before + after or "{{" in before + after:

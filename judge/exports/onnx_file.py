@@ -1,7 +1,7 @@
 """ONNX files of encoder judges.
 
-A graph reads pairs (:func:`judge.encoder.rows.padded`) or pages and gives their logits, and the log-odds of
-each token being unsupported where the judge has a token head.
+A graph reads pairs (:func:`judge.encoder.rows.padded`) or pages and returns their logits and, if the judge
+has a token head, the log-odds that each token is unsupported.
 """
 
 import logging
@@ -25,24 +25,24 @@ if TYPE_CHECKING:
 
 OPSET = 20
 ROOM = 3 * 2**29
-"""Weights of more bytes are in a file next to the graph: a protobuf file is at most 2 GiB."""
+"""Weights larger than this are in a file next to the graph, since a protobuf file has at most 2 GiB."""
 
 
 class PairGraph(nn.Module):
-    """An encoder judge's network over pairs: logits, and log-odds of tokens where it has them."""
+    """An encoder judge's network over pairs: logits, and token log-odds if it has a token head."""
 
     def __init__(self, network: "EncoderNetwork"):
         super().__init__()
         self.network = network
 
     def forward(self, ids: torch.Tensor, mask: torch.Tensor, types: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        """``(rows, classes)`` and ``(rows, tokens)``; of a token classifier ``(rows, tokens, classes)``."""
+        """``(rows, classes)`` and ``(rows, tokens)``; for a token classifier ``(rows, tokens, classes)``."""
         logits, by_token = self.network(ids, mask, types)
         return (logits,) if by_token is None else (logits, by_token)
 
 
 class PageGraph(nn.Module):
-    """An encoder judge's network over pages, with the mask made of the tokens' parts."""
+    """An encoder judge's network over pages, with the attention mask made from the tokens' parts."""
 
     def __init__(self, network: "PagesNetwork"):
         super().__init__()
@@ -72,7 +72,7 @@ def write_encoder(network: "EncoderNetwork", file: Path) -> None:
     example["types"][:, : tokens // 2] = 0
     rows, width = torch.export.Dim("rows", min=1), torch.export.Dim("tokens", min=2)
     axes = {name: {0: rows, 1: width} for name in INPUTS}
-    network.model.set_attn_implementation("eager")  # the exporter traces plain products
+    network.model.set_attn_implementation("eager")  # the exporter traces plain matrix products
     outputs = ("logits", "tokens") if network.token_head is not None else ("logits",)
     _write(PairGraph(network), example, axes, outputs, file)
 
@@ -118,7 +118,7 @@ def _write(
 
 @contextmanager
 def _quietly() -> Iterator[None]:
-    """Without what the exporter tells of itself."""
+    """Suppress the exporter's own messages."""
     before = logging.root.manager.disable
     logging.disable(logging.WARNING)
     try:

@@ -1,4 +1,4 @@
-"""Does an exported judge say what the original does? Both judge the same samples; figures and limits."""
+"""Does an exported judge agree with the original? Both judge the same samples, within set limits."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -10,7 +10,7 @@ from judge.types import Sample, Verdict
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How far an export may differ: labels in a hundred, and ``p_fail`` on average and at most."""
+    """How far an export may differ: percent of labels changed, and ``p_fail`` on average and at most."""
 
     changed: float
     mean: float
@@ -22,15 +22,15 @@ LIMITS = {
     "F16": Limits(changed=1, mean=0.005, largest=0.05),
     "Q8_0": Limits(changed=3, mean=0.02, largest=0.15),
 }
-"""By number format. float32 differs by the order of its sums, F16 by rounding of activations too."""
+"""By number format. float32 differs by the order of summation, F16 also by rounding of activations."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parity:
-    """What the comparison gave.
+    """The result of the comparison.
 
-    ``changed`` counts labels that are others, ``largest`` and ``mean`` are of the absolute differences of
-    ``p_fail``; ``passed`` says whether all are within the limits of the format.
+    ``changed`` counts labels that differ, ``largest`` and ``mean`` are of the absolute differences in
+    ``p_fail``; ``passed`` says whether all are within the limits of the number format.
     """
 
     samples: int
@@ -40,7 +40,7 @@ class Parity:
     passed: bool
 
     def to_json(self) -> dict[str, Any]:
-        """For ``judge.json``."""
+        """The fields for ``judge.json``."""
         return asdict(self)
 
     def __str__(self) -> str:
@@ -55,7 +55,7 @@ def compare(original: Checker, exported: Checker, samples: Sequence[Sample], kin
 
     Args:
         original: the judge in float32.
-        exported: the same in another runtime.
+        exported: the same judge in another runtime.
         samples: at least one.
         kind: number format of the export.
     """
@@ -63,7 +63,7 @@ def compare(original: Checker, exported: Checker, samples: Sequence[Sample], kin
 
 
 def parity(original: Sequence[Verdict], exported: Sequence[Verdict], kind: str) -> Parity:
-    """How far verdicts on the same samples agree; one that either side alone gives differs by 1."""
+    """How far verdicts on the same samples agree; a ``p_fail`` that only one side gives differs by 1."""
     gaps: list[float] = []
     changed = 0
     for first, second in zip(original, exported, strict=True):

@@ -1,4 +1,4 @@
-"""The built-in prompts as data, for programs that ask an exported judge without this toolkit."""
+"""The built-in prompts as data, for programs that use an exported judge without this toolkit."""
 
 from typing import Any
 
@@ -9,11 +9,11 @@ PLACES = {name: f"{{{name}}}" for name in ("document", "question", "answer")}
 
 
 def prompt_texts() -> dict[str, Any]:
-    """Every prompt with ``{document}``, ``{question}`` and ``{answer}`` in their places, and the label words.
+    """Every prompt with placeholders ``{document}``, ``{question}`` and ``{answer}``, and the label words.
 
-    Each is one user turn. There are two of each: samples without a question have none in their prompt.
-    Whoever fills them in strips the texts of white space around them, and keeps tags of the prompt
-    (``<document>`` and the like) and control tokens of the model out of them.
+    Each is one user turn. There are two of each, with and without a question. Programs that fill them in must
+    strip white space around the texts, and keep the prompt's tags (``<document>`` and the like) and the
+    model's control tokens out of them.
     """
     texts = [
         {

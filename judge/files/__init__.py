@@ -1,4 +1,4 @@
-"""Files that are either whole or absent (``whole``), and what guards the output of a long run (``runs``)."""
+"""Files that are either complete or absent (``whole``), and guards for a long run's output (``runs``)."""
 
 from judge.files.runs import check_output, differences, is_stream, locked
 from judge.files.whole import (

@@ -1,4 +1,4 @@
-"""What guards the output of a long run: one process writes it at a time, and no other run goes on with it."""
+"""Guards the output of a long run: one process writes at a time, and only the same run may resume it."""
 
 import fcntl
 import json
@@ -15,7 +15,7 @@ _held: set[int] = set()
 
 
 def _forget() -> None:
-    """In a forked process: a child that outlives its parent must not keep the lock."""
+    """Drop the locks in a forked process: a child that outlives its parent must not keep them."""
     for handle in _held:
         os.close(handle)
     _held.clear()
@@ -25,15 +25,15 @@ os.register_at_fork(after_in_child=_forget)
 
 
 def is_stream(path: Path) -> bool:
-    """Is it standard input or output (``-``), a pipe or a device, which can be read or written but once?"""
+    """Is it standard input or output (``-``), a pipe or a device, which can be read or written only once?"""
     try:
         return path == Path("-") or path.is_fifo() or path.is_char_device()
-    except OSError:  # a name that no file can have
+    except OSError:  # not a possible file name
         return False
 
 
 def check_output(path: Path) -> None:
-    """Refuse what a file of results cannot be: a folder, or a stream, which nothing resumes or replaces."""
+    """Refuse a folder, or a stream, which cannot be resumed or replaced, as a file of results."""
     if path.is_dir():
         raise InputError("is a folder; name a file in it", file=path)
     if is_stream(path):
@@ -42,14 +42,14 @@ def check_output(path: Path) -> None:
 
 @contextmanager
 def locked(output: Path, *, folder: bool = False) -> Iterator[None]:
-    """Keep other runs from writing to a file or a folder meanwhile.
+    """Keep other runs from writing to a file or folder during the block.
 
-    It is made where it is not there, and removed again if nothing was written. The lock is the operating
-    system's and ends with the process, however that ends; file systems without locks do without.
+    Creates it if needed, and removes it again if nothing was written. The lock is the operating system's and
+    ends with the process, however that ends; on file systems without locks there is none.
 
     Raises:
-        InputError: another run is writing to it, or it is a folder where a file is wanted or the other way.
-        JudgeError: it could not be made.
+        InputError: if another run is writing to it, or it is a folder instead of a file or vice versa.
+        JudgeError: if it could not be created.
     """
     if not folder:
         check_output(output)
@@ -66,13 +66,13 @@ def locked(output: Path, *, folder: bool = False) -> Iterator[None]:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if not os.path.samestat(os.fstat(handle), output.stat()):
-                raise BlockingIOError  # another run made it, failed and removed it, just now
+                raise BlockingIOError  # another run has just created, failed and removed it
         except BlockingIOError:
             made = []
             raise InputError(
                 "another run is writing here; wait until it ends, or give another output", file=output
             ) from None
-        except OSError:  # as on some network file systems
+        except OSError:  # some network file systems have no locks
             pass
         yield
     finally:
@@ -94,12 +94,12 @@ CONTENTS = {
     "prompt_hash": "wording of the prompt",
     "calibration": "calibration of the judge",
 }
-"""What is named in words, where a description of a run holds a hash or a curve of it."""
+"""Words for contents that a run's description gives only as a hash or a curve."""
 _HASH = re.compile("[0-9a-f]{12,64}")
 
 
 def differences(old: Any, new: Any, path: str = "") -> list[str]:
-    """Where two JSON values differ: ``key.key was 1, is 2``; of contents that have a hash, that they do."""
+    """Where two JSON values differ: ``key.key was 1, is 2``; for hashed contents only that they changed."""
     if old == new:
         return []
     name = path.rpartition(".")[2]

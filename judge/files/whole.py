@@ -1,4 +1,4 @@
-"""Files that are either whole or absent: gzip-aware reading, write-and-rename, append-and-resume."""
+"""Files that are either complete or absent: gzip-aware reading, write-and-rename, append-and-resume."""
 
 import codecs
 import gzip
@@ -17,7 +17,7 @@ from judge.errors import InputError, JudgeError
 from judge.files.runs import check_output
 
 JUDGE_FILE = "judge.json"
-"""The file next to a judge's weights that says how it is asked, where it comes from, and its calibration."""
+"""The file next to a judge's weights with its prompt and mode, its origin and its calibration."""
 
 
 @contextmanager
@@ -26,7 +26,7 @@ def open_text(path: Path, remedy: str = "save it as UTF-8") -> Iterator[IO[str]]
 
     Args:
         path: the file.
-        remedy: what to do where it is in another encoding.
+        remedy: advice for a file in another encoding, for the message.
     """
     try:
         if path.suffix == ".gz":
@@ -62,7 +62,7 @@ def _not_utf8(path: Path) -> int | None:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of JSON; a key that is given twice is a ``ValueError``."""
+    """Make a dict of a JSON object; a duplicate key is a ``ValueError``."""
     row = dict(pairs)
     if len(row) != len(pairs):
         names = [name for name, _ in pairs]
@@ -72,7 +72,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 parse_json = json.JSONDecoder(object_pairs_hook=_once).decode
-"""As :func:`json.loads`, but an object with a key twice is a ``ValueError``."""
+"""Like :func:`json.loads`, but a duplicate key in an object is a ``ValueError``."""
 
 
 def read_jsonl(path: Path, remedy: str = "save it as UTF-8") -> Iterator[tuple[int, dict[str, Any]]]:
@@ -87,7 +87,7 @@ def read_jsonl(path: Path, remedy: str = "save it as UTF-8") -> Iterator[tuple[i
                 continue
             try:
                 row = parse_json(line.rstrip("\r\n"))  # errors count columns within the line
-            except (ValueError, RecursionError) as error:  # a key twice, too many digits, too deep
+            except (ValueError, RecursionError) as error:  # duplicate key, too many digits, too deep
                 reason = str(error)
                 if isinstance(error, json.JSONDecodeError):
                     reason = f"{error.msg.removesuffix(' at')} at column {error.colno}"
@@ -102,7 +102,7 @@ def read_jsonl(path: Path, remedy: str = "save it as UTF-8") -> Iterator[tuple[i
 
 
 def read_whole(path: Path) -> dict[str, Any] | None:
-    """The object of a JSON file; ``None`` where the file is not there, not whole, or holds something else."""
+    """The object in a JSON file; ``None`` if the file is missing, incomplete, or holds something else."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -111,13 +111,13 @@ def read_whole(path: Path) -> dict[str, Any] | None:
 
 
 def dump(row: Mapping[str, Any]) -> str:
-    """One row as one line of JSON, readable for people and the same on every run."""
+    """One row as one line of JSON, readable and the same on every run."""
     return json.dumps(row, ensure_ascii=False)
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[IO[str]]:
-    """Write a text file next to ``path`` and rename it when the block ends well; else leave no trace."""
+    """Write a text file next to ``path`` and rename it if the block succeeds; else leave no trace."""
     check_output(path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
@@ -131,13 +131,13 @@ def replacing(path: Path) -> Iterator[IO[str]]:
         reason = error.strerror or error
         raise JudgeError(f"{path}: could not be written ({reason}); nothing was changed") from error
     finally:
-        with suppress(OSError):  # never made, or renamed already
+        with suppress(OSError):  # never created, or already renamed
             temporary.unlink()
 
 
 @contextmanager
 def appearing(output: Path) -> Iterator[Path]:
-    """A folder to write in that gets its name when the block ends well, and else is gone."""
+    """A temporary folder that is renamed to ``output`` if the block succeeds, and else removed."""
     try:
         output.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(
@@ -152,7 +152,7 @@ def appearing(output: Path) -> Iterator[Path]:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a whole text file or none."""
+    """Write a text file, completely or not at all."""
     with replacing(path) as stream:
         stream.write(text)
 
@@ -172,18 +172,18 @@ def write_jsonl(path: Path, rows: Iterable[Mapping[str, Any]]) -> int:
 
 
 def _whole_lines(path: Path) -> Iterator[bytes]:
-    """The lines of a file without a half-written last one; none where there is no file."""
+    """The lines of a file without a half-written last one; none if there is no file."""
     if path.exists():
         with path.open("rb") as stream:
             yield from (line for line in stream if line.endswith(b"\n"))
 
 
 def whole_rows(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a file that an :class:`Appender` wrote, as a stream; none where there is no file.
+    """Yield the rows of a file that an :class:`Appender` wrote; none if there is no file.
 
     Raises:
-        InputError: a line is not a JSON object.
-        JudgeError: the file cannot be read.
+        InputError: if a line is not a JSON object.
+        JudgeError: if the file cannot be read.
     """
     try:
         for number, line in enumerate(_whole_lines(path), start=1):
@@ -217,7 +217,7 @@ class Appender:
 
     @cached_property
     def rows(self) -> list[dict[str, Any]]:
-        """All rows that the file held when this was first asked for; see :func:`whole_rows`."""
+        """All rows of the file when this was first read; see :func:`whole_rows`."""
         return list(whole_rows(self.path))
 
     def append(self, row: Mapping[str, Any]) -> None:
@@ -226,7 +226,7 @@ class Appender:
             self._stream.write((dump(row) + "\n").encode())
             self._stream.flush()
         except OSError as error:
-            with suppress(OSError):  # closing tries, and fails, to write the rest once more
+            with suppress(OSError):  # closing tries to write the rest again, and fails
                 self._stream.close()
             raise JudgeError(
                 f"{self.path}: could not be written ({error.strerror}); the rows before it are kept"

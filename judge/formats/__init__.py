@@ -1,1 +1,1 @@
-"""Public data sets in their authors' own formats, where building and measuring both read them."""
+"""Public data sets in their authors' own formats, for those used both to build data and to measure."""

@@ -1,9 +1,9 @@
-"""Bi'anBench's form (Bi'an, Table 10), read and written: one object a sample with
+"""Reads and writes Bi'anBench's format (Bi'an, Table 10): one object per sample with
 ``id, task, context, question, answer, label, source_ds``.
 
 ``context`` is a text or a list of passages; labels are ``PASS``/``FAIL`` or, in the Chinese prompt's words,
 通过/失败; translations also have their direction as ``type``. The set itself was never released:
-``recipes/bianbench`` makes such a set anew from its public sources.
+``recipes/bianbench`` rebuilds one from its public sources.
 """
 
 from collections.abc import Iterator, Mapping
@@ -29,7 +29,7 @@ LABELS: Mapping[Language, Mapping[Label, str]] = {
     "en": {Label.PASS: "PASS", Label.FAIL: "FAIL"},
     "zh": {Label.PASS: "通过", Label.FAIL: "失败"},
 }
-"""The labels' words in either language."""
+"""The label words of both languages."""
 SOURCES: Mapping[str, str] = {
     "asqa": "ASQA",
     "conflictqa": "ConflictQA",
@@ -55,7 +55,7 @@ SOURCES: Mapping[str, str] = {
     "webqa": "WebQA1.0",
     "wmt21": "WMT21",
 }
-"""Sources of samples here to their names in the paper's tables."""
+"""Names of sources in this project to those in the paper's tables."""
 _NAMES = {task: name for name, task in TASKS.items()}
 
 
@@ -79,10 +79,10 @@ def read(subset: Subset, data_dir: Path | None) -> Iterator[Sample]:
 
 
 def to_row(sample: Sample, number: int) -> dict[str, Any]:
-    """A labelled sample in the form of Table 10, under a number of its own.
+    """A labelled sample in the format of Table 10, with ``number`` as its id.
 
     Raises:
-        InputError: the sample has no label, or is of a task that Bi'anBench does not have.
+        InputError: if the sample has no label, or a task that Bi'anBench does not have.
     """
     if sample.label is None or sample.task not in _NAMES:
         what = "has no label" if sample.label is None else f"is of the task {sample.task.value}"
@@ -123,5 +123,5 @@ def _sample(row: Record, subset: Subset) -> Sample:
 
 
 def _language(row: Record) -> Language:
-    """That of the label's word, which is that of the prompt: a translation is of two languages."""
+    """The language of the label word, which is the prompt's, since a translation has two languages."""
     return "zh" if row.text("label").strip() in LABELS["zh"].values() else "en"

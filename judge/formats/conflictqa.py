@@ -1,8 +1,8 @@
 """ConflictQA (arXiv 2305.13300): evidence for and against what a language model believes.
 
-As Bi'an uses it for counterfactual question answering (section 2.2 and A.1): the document is the evidence
+Used as in Bi'an for counterfactual question answering (section 2.2 and A.1): the document is the evidence
 for the counter-answer. The counter-answer is faithful to it; the model's own answer, true or not, is not.
-With evidence for the model's own answer it is the other way round.
+With the evidence for the model's own answer it is the other way round.
 """
 
 from collections.abc import Iterator
@@ -25,9 +25,9 @@ _FIELDS = {
 
 
 def read(data_dir: Path, side: Side = "counter") -> Iterator[Sample]:
-    """Two samples a row of the files ``conflictQA-SET-MODEL.json`` (JSON Lines) in ``data_dir/conflictqa``.
+    """Two samples per row of the files ``conflictQA-SET-MODEL.json`` (JSON Lines) in ``data_dir/conflictqa``.
 
-    Ids are ``conflictqa-SET-MODEL-row-label``, rows from 0. The group is the question: models share them.
+    Ids are ``conflictqa-SET-MODEL-row-label``, rows from 0. The group is the question, which models share.
     ``side`` says which evidence is the document.
     """
     document, right, wrong = _FIELDS[side]

@@ -1,8 +1,8 @@
 """FIB (arXiv 2211.08412): pairs of a factually consistent and an inconsistent summary of a news article.
 
 The benchmark is the 3,579 pairs of ``{xsum,cnn_dm}/fib/binary_choice-using_MODEL_distractors.jsonl`` in its
-repository; the folders may also stand in the file names, joined by hyphens. The release has more files, such
-as edited references, which are no part of the benchmark and are not read.
+repository; the folders may also be part of the file names, joined by hyphens. Other files of the release,
+such as edited references, are not part of the benchmark and not read.
 """
 
 import re
@@ -20,7 +20,7 @@ _MARKUP = re.compile(r"</?t>")  # around the sentences of CNN/Daily Mail
 
 
 def read(data_dir: Path) -> Iterator[Sample]:
-    """Two samples a pair from ``data_dir/fib``, PASS first; the pairs of a document share one right summary.
+    """Two samples per pair from ``data_dir/fib``, PASS first; pairs of one document share its right summary.
 
     Ids are ``fib-CORPUS-ARTICLE-MODEL-label``; ``meta["model"]`` names the model of the inconsistent summary.
     """

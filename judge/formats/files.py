@@ -1,4 +1,4 @@
-"""Where the files of a public data set lie."""
+"""Finds the files of a public data set."""
 
 import os
 from collections.abc import Sequence
@@ -11,11 +11,11 @@ DATA_DIR_ENV = "JUDGE_DATA_DIR"
 
 
 class MissingFiles(InputError):
-    """The files of a data set are not available; the message says where they can be had."""
+    """The files of a data set are not available; the message says where to get them."""
 
 
 def resolve_data_dir(data_dir: Path | None) -> Path | None:
-    """The folder given, else the one that ``JUDGE_DATA_DIR`` names, else ``None``; it has to exist."""
+    """The folder given, else that of ``JUDGE_DATA_DIR``, else ``None``; it has to exist."""
     named = os.environ.get(DATA_DIR_ENV)
     if data_dir is None and not named:
         return None
@@ -26,15 +26,15 @@ def resolve_data_dir(data_dir: Path | None) -> Path | None:
 
 
 def need_folder(data_dir: Path | None, title: str, name: str, where: str) -> Path:
-    """The data folder, for a set that the Hub does not have in its original form.
+    """The data folder, for a set that is not on the Hub in its original form.
 
     Args:
-        title: what people call the set.
+        title: the usual name of the set.
         name: its folder in the data folder.
-        where: where the original files can be had.
+        where: where to get the original files.
 
     Raises:
-        MissingFiles: there is no data folder.
+        MissingFiles: if there is no data folder.
     """
     if data_dir is None:
         raise MissingFiles(
@@ -48,10 +48,10 @@ def find_file(data_dir: Path, benchmark: str, names: Sequence[str], where: str) 
     """The first of ``names``, plain or ``.gz``, in the folder ``data_dir/benchmark``.
 
     Args:
-        where: where the original files can be had, for the message.
+        where: where to get the original files, for the message.
 
     Raises:
-        MissingFiles: none is there; lists what was looked for.
+        MissingFiles: if none is there; lists the names that were tried.
     """
     folder = data_dir / benchmark
     for name in names:
@@ -68,13 +68,13 @@ def find_file(data_dir: Path, benchmark: str, names: Sequence[str], where: str) 
 def find_files(data_dir: Path, name: str, pattern: str, where: str) -> list[Path]:
     """All files below the folder ``data_dir/name`` whose names match a glob ``pattern``, plain or ``.gz``.
 
-    They come in the order of their paths; a file that is there in both forms comes once.
+    They are sorted by path; a file that exists in both forms is listed once.
 
     Args:
-        where: where the original files can be had, for the message.
+        where: where to get the original files, for the message.
 
     Raises:
-        MissingFiles: none is there.
+        MissingFiles: if none is there.
     """
     folder = data_dir / name
     found = {path.with_suffix(""): path for path in folder.rglob(f"{pattern}.gz")}
@@ -88,17 +88,17 @@ def find_files(data_dir: Path, name: str, pattern: str, where: str) -> list[Path
 
 
 def hub_files(repo: str, pattern: str) -> list[Path]:
-    """Fetch the files of a Hub data set that match a glob ``pattern``, in the order of their names.
+    """Fetch the files of a Hub data set that match a glob ``pattern``, sorted by name.
 
     Raises:
-        MissingFiles: the Hub cannot be reached and the files are not in the local cache, or none matches.
+        MissingFiles: if the Hub cannot be reached and the files are not cached locally, or none matches.
     """
     from huggingface_hub import snapshot_download
 
     remedy = f"put its original files into a folder and name that with --data-dir or {DATA_DIR_ENV}"
     try:
         folder = Path(snapshot_download(repo, repo_type="dataset", allow_patterns=[pattern]))
-    except Exception as error:  # the Hub client raises its own, httpx's and the system's errors
+    except Exception as error:  # the Hub client raises its own errors, httpx's and the system's
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise MissingFiles(
             f"data set {repo} could not be fetched from the Hub ({reason:.200}); {remedy}"
@@ -110,5 +110,5 @@ def hub_files(repo: str, pattern: str) -> list[Path]:
 
 
 def group_of(document: str) -> str:
-    """A stable short name for a document: the same in whichever set the text turns up."""
+    """A short stable name for a document, the same in every data set."""
     return sha256_text(" ".join(document.split()))[:16]

@@ -1,7 +1,7 @@
 """HaluEval (arXiv 2305.11747, section 2): a right and a hallucinated answer to each of 3 x 10,000 seeds.
 
-Each row gives one PASS and one FAIL sample about the same document. The original files are JSON Lines
-although they are named ``.json``. The part without documents, general, is not such a pair and not read here.
+Each row gives one PASS and one FAIL sample about the same document. The original files are JSON Lines,
+although named ``.json``. The part "general" has no documents and no such pairs, and is not read here.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ ORIGINAL = "github.com/RUCAIBox/HaluEval, folder data"
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One of the three tasks: the names of its file and columns (``question`` is empty if it has none)."""
+    """One of the three tasks: the names of its file and columns (``question`` is empty if there is none)."""
 
     name: str
     task: Task
@@ -46,9 +46,9 @@ def find(data_dir: Path, part: Part) -> Path:
 
 
 def read(path: Path, part: Part) -> Iterator[Sample]:
-    """The samples of one file (JSON Lines or Parquet): two a row, PASS first.
+    """The samples of one file (JSON Lines or Parquet): two per row, PASS first.
 
-    Ids are part, row number from 0 and label.
+    Ids consist of part, row number from 0 and label.
     """
     number = -1
     rows = read_rows(path) if path.suffix == ".parquet" else read_jsonl(path)

@@ -1,7 +1,7 @@
 """RAGTruth (arXiv 2401.00396): answers of six models with hallucinated spans marked by people.
 
-Here at the level of the response: FAIL if any span is marked, as in the paper's section 5. The original
-release is two JSON Lines files joined by ``source_id``. ``test`` measures; ``train`` may be trained on.
+Labels are per response: FAIL if any span is marked, as in the paper's section 5. The original release is two
+JSON Lines files joined by ``source_id``. ``test`` is for measuring; ``train`` may be trained on.
 """
 
 import json
@@ -22,7 +22,7 @@ Split = Literal["train", "test"]
 
 
 def _document(row: Record, task: Task) -> tuple[str, str]:
-    """The document and the question of a row of the sources' file."""
+    """The document and the question of a row in the file of sources."""
     if task is Task.SUMMARIZATION:
         return row.text("source_info"), ""
     info = row.values.get("source_info")
@@ -50,7 +50,7 @@ def _read_sources(path: Path) -> dict[str, tuple[str, str, str]]:
 
 
 def read(responses: Path, sources: Path, split: Split = "test") -> list[Sample]:
-    """The samples of one split of the two files.
+    """The samples of one split, from the two files.
 
     ``meta`` keeps the generator (``model``), ``task_type``, ``quality`` and the marked spans (``spans``).
     """
@@ -105,7 +105,7 @@ def load_split(split: Split, data_dir: Path | None = None) -> list[Sample]:
     """One split from ``data_dir/ragtruth``.
 
     Raises:
-        MissingFiles: also without a data folder, for no public copy on the Hub has both files.
+        MissingFiles: also without a data folder, since no public copy on the Hub has both files.
     """
     folder = need_folder(resolve_data_dir(data_dir), "RAGTruth", "ragtruth", ORIGINAL)
     responses = find_file(folder, "ragtruth", [RESPONSES], ORIGINAL)
@@ -113,5 +113,5 @@ def load_split(split: Split, data_dir: Path | None = None) -> list[Sample]:
 
 
 def load(data_dir: Path | None = None) -> list[Sample]:
-    """The test split, the one that measures."""
+    """The test split, which is for measuring."""
     return load_split("test", data_dir)

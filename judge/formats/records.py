@@ -1,4 +1,4 @@
-"""Records of data files that know where they stand, so that every wrong field has one clear message."""
+"""Records of data files that know their place, so that every wrong field gets a clear message."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -14,15 +14,15 @@ from judge.types import Label, lone_surrogate, shows
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A JSON object of a file: of one line of JSON Lines, or at a place in a JSON document.
+    """A JSON object of a file: a line of JSON Lines, or a part of a JSON document.
 
-    Every method raises :class:`InputError` where the field is not what it asks for.
+    Every method raises :class:`InputError` if the field is not of the expected form.
 
     Args:
         values: the object.
-        file: the file it stands in.
-        line: its line, from 1, where the format has lines.
-        place: dotted keys and positions (from 0) that lead to it in a JSON document, such as ``data.3``.
+        file: the file it is in.
+        line: its line, from 1, if the format has lines.
+        place: its dotted path of keys and positions (from 0) in a JSON document, such as ``data.3``.
     """
 
     values: Mapping[str, Any]
@@ -35,25 +35,25 @@ class Record:
         return InputError(message, file=self.file, line=self.line, field=_join(self.place, field))
 
     def checked(self, field: str, text: str) -> str:
-        """The text, unless JSON escapes a part of a character in it: nothing can write that again."""
+        """The text, unless a JSON escape in it is half a character, which cannot be written again."""
         if fault := lone_surrogate(text):
             raise self.wrong(field, fault)
         return text
 
     def get(self, field: str) -> Any:
-        """A field of any type; it has to be there."""
+        """A field of any type; required."""
         if field not in self.values:
-            # Readers of CSV leave empty cells out.
+            # CSV readers leave out empty cells.
             has = f"{', '.join(self.values) or 'nothing'}"
             raise self.wrong(field, f"is missing or empty (the row has: {has:.300})")
         return self.values[field]
 
     def text(self, field: str, *, empty: bool = False) -> str:
-        """A text as it stands; blank only where ``empty`` allows it."""
+        """A text, unchanged; blank only if ``empty`` allows it."""
         return self._text(field, self.get(field), empty)
 
     def texts(self, field: str) -> list[str]:
-        """A list of texts, each as it stands, with at least one that is not blank."""
+        """A list of texts, unchanged, with at least one that is not blank."""
         items = self._list(field)
         found = [self._text(f"{field}.{number}", item, True) for number, item in enumerate(items)]
         if not any(map(shows, found)):
@@ -61,12 +61,12 @@ class Record:
         return found
 
     def name(self, field: str) -> str:
-        """An identifier, which is a text or a whole number, as a text."""
+        """An identifier, a text or a whole number, as a text."""
         value = self.get(field)
         return str(value) if type(value) is int else self.text(field)
 
     def label(self, field: str) -> Label:
-        """A gold label, by one of the words that data sets use (:data:`judge.rows.labels.LABEL_WORDS`)."""
+        """A gold label in one of the words that data sets use (:data:`judge.rows.labels.LABEL_WORDS`)."""
         try:
             label = parse_label(self.text(field))
         except InputError as error:
@@ -125,7 +125,7 @@ def read_object(path: Path) -> Record:
     """A JSON file, plain or ``.gz``, that holds one object.
 
     Raises:
-        InputError: it is not valid JSON, or something else than an object.
+        InputError: if it is not valid JSON, or not an object.
     """
     value = _read_json(path)
     if not isinstance(value, dict):
@@ -140,7 +140,7 @@ def read_records(path: Path) -> Iterator[tuple[str, Record]]:
         The name of a record, or its position from 0, and the record.
 
     Raises:
-        InputError: it is not valid JSON, or something else than records.
+        InputError: if it is not valid JSON, or not records.
     """
     value = _read_json(path)
     if isinstance(value, list):

@@ -1,12 +1,12 @@
-"""Sets that are both trained on and measured with, and the split between the two.
+"""Data sets used both for training and for measuring, and the split between the two.
 
 Example: FIB is a source of Bi'an's training set (Table 11) and a benchmark. Each of its articles is on one
-*side*: ``source`` or ``benchmark``. Training recipes read the one, ``fib_held_out`` and the rebuilt
-Bi'anBench the other, so a judge made by such a recipe never saw what it is measured on (Bi'an, B.1). The side
-depends on the set's name and the opening of the document alone, so it is the same wherever the document turns
-up: COVID-QA's article in its own file and as a passage of HaluBench.
+*side*: ``source`` or ``benchmark``. Training recipes read the former, ``fib_held_out`` and the rebuilt
+Bi'anBench the latter, so a judge from such a recipe never saw what it is measured on (Bi'an, B.1). The side
+depends only on the set's name and the opening of the document, so it is the same wherever the document
+occurs: COVID-QA's article in its own file and as a passage of HaluBench.
 
-RAGTruth's release has such a split: ``train`` is the side of the sources, ``test`` the other.
+RAGTruth's release has its own split: ``train`` is the ``source`` side, ``test`` the ``benchmark`` side.
 """
 
 import re
@@ -27,22 +27,22 @@ SIDED = (*SOURCE_SHARE, "ragtruth")
 """All sets with two sides."""
 
 HALUBENCH: Mapping[str, str] = {"covidQA": "covid_qa", "pubmedQA": "pubmedqa"}
-"""What HaluBench calls those of the sets that are parts of it (``source_ds``)."""
+"""HaluBench's names (``source_ds``) of the sets that are parts of it."""
 
 OPENING = 12
-"""Words at the beginning of a document that name it; a set may shorten documents at their ends."""
+"""Words at the beginning of a document that identify it; data sets may shorten documents at their ends."""
 
 _SEED = 0
-_ENOUGH = 2000  # characters that hold the opening
+_ENOUGH = 2000  # characters that surely include the opening
 _WORD = re.compile(r"\w+")
 
 
 def side_of(name: str, document: str) -> Side:
-    """The side on which a document of a set is.
+    """The side of a document of a set.
 
     Args:
         name: one of :data:`SOURCE_SHARE`.
-        document: its text, from its beginning; case, marks and spacing make no difference.
+        document: its text, from the beginning; case, punctuation and spacing make no difference.
     """
     plain = unicodedata.normalize("NFKC", document[:_ENOUGH]).casefold()
     opening = " ".join(match[0] for match in islice(_WORD.finditer(plain), OPENING))
@@ -51,12 +51,12 @@ def side_of(name: str, document: str) -> Side:
 
 
 def on_side(name: str, document: str, side: Side | None) -> bool:
-    """Is a document of a set on a side? Every document is on ``None``, the whole set."""
+    """Is a document of a set on this side? ``None`` means the whole set, so always true."""
     return side is None or side_of(name, document) == side
 
 
 def halubench_side(part: str, passage: str) -> Side:
-    """The side on which a row of HaluBench is; of a part that is not a source, always ``benchmark``.
+    """The side of a row of HaluBench; always ``benchmark`` for parts that are not sources.
 
     Args:
         part: its ``source_ds``.

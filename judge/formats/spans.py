@@ -1,15 +1,14 @@
-"""Where answers are wrong, as the data sets that label it say."""
+"""The places where answers are wrong, from data sets that mark them."""
 
 from judge.types import Label, Sample
 
 
 def wrong_spans(sample: Sample) -> list[tuple[int, int]] | None:
-    """Where the answer of a sample is wrong, as start and end in its text; ``None`` where nobody knows.
+    """Where the answer of a sample is wrong, as start and end in its text; ``None`` if not known.
 
-    Known are spans that people labelled (RAGTruth's ``spans``), the ``errors`` of composed answers, and
-    what an edit put into an answer (``inserted``), where that stands in it once. A faithful answer is known
-    to have none if its source labels spans: where only its PASS rows counted, a source would teach its
-    own style.
+    Known are spans that people marked (RAGTruth's ``spans``), the ``errors`` of composed answers, and the
+    text that an edit put into an answer (``inserted``), if it occurs there once. A faithful answer counts as
+    having none only if its source marks wrong ones too: a source with only PASS rows would teach its style.
     """
     meta = sample.meta
     if meta.get("injection_place") == "answer":

@@ -1,8 +1,8 @@
-"""What a judge reads and what it says: prompts, chat templates, fitting into the context, parsing of replies.
+"""What a judge reads and writes: prompts, chat templates, fitting into the context, parsing of replies.
 
-Judges that others released have prompts and replies of their own (``templates``, ``replies``).
-Documents that are too long are shortened (``fitting``) or judged in parts (``windows``); quotations in a
-reasoning are found in the document (``evidence``).
+Judges released by others have their own prompts and replies (``templates``, ``replies``).
+Documents that are too long are shortened (``fitting``) or judged in parts (``windows``); quotes in a
+reasoning are located in the document (``evidence``).
 """
 
 from judge.prompting.fitting import TooLong, fit

@@ -1,8 +1,8 @@
-"""What a judge's reasoning quotes, found again: in the document (evidence) or the answer (unsupported).
+"""Locates the quotes in a judge's reasoning: in the document (evidence) or the answer (unsupported).
 
-Judges are not asked for places; a reasoning that says what is right or wrong quotes it. A quote is looked for
-word for word first, in the document and then in the answer, for a small model's quotes of the answer resemble
-the document; only what stands in neither is looked for with words left out or changed.
+Judges are not asked for places, but a reasoning quotes what it finds right or wrong. A quote is first looked
+up word for word, in the document and then in the answer, because a small model's quotes of the answer
+resemble the document. Only a quote found in neither is matched with words left out or changed.
 """
 
 import re
@@ -13,13 +13,13 @@ from difflib import SequenceMatcher
 from judge.types import Label, Span
 
 ALIKE = 0.7
-"""Share of words in common and in order (difflib's ratio) from which a span counts as what was quoted."""
+"""A span with at least this share of common words in order (difflib's ratio) counts as quoted."""
 FEWEST_WORDS = 4
-"""A shorter quote is only looked for word for word: too much resembles it."""
+"""A shorter quote is only matched word for word, since too much text resembles it."""
 _CANDIDATES = 20
-"""Of the spans that share most words with a quote, this many are compared in order."""
+"""How many of the spans that share most words with a quote are compared word by word."""
 
-_LATIN = r"[^\W\u3400-\u9fff]"  # of a word with edges; Chinese characters have none
+_LATIN = r"[^\W\u3400-\u9fff]"  # character of a word with boundaries; Chinese has none
 _WORD = re.compile(rf"{_LATIN}+|[\u3400-\u9fff]")
 _QUOTE = re.compile(
     r'"([^"\n]+)"|\u201c([^\u201d\n]+)\u201d|\u2018([^\u2019\n]+)\u2019|\u300c([^\u300d\n]+)\u300d'
@@ -35,9 +35,8 @@ def cite(
     """Find the quotes of a reasoning.
 
     Returns:
-        ``evidence``: where the document says what is quoted, at the first place of each. ``unsupported``:
-        where the answer says what is quoted and the document does not, at all places; of a ``FAIL`` alone.
-        Both in order, none twice.
+        ``evidence``: the first place of each quote in the document. ``unsupported``: all places in the
+        answer of quotes that are not in the document, only for a ``FAIL``. Both in order, without duplicates.
     """
     evidence: set[Span] = set()
     unsupported: set[Span] = set()
@@ -54,7 +53,7 @@ def cite(
 
 
 def quotes(text: str) -> Iterator[str]:
-    """What stands between quotation marks, each once; what an ellipsis parts are two quotes."""
+    """The texts between quotation marks, each once; an ellipsis splits a quote in two."""
     parts = (
         part.strip(_EDGE)
         for match in _QUOTE.finditer(text)
@@ -64,7 +63,7 @@ def quotes(text: str) -> Iterator[str]:
 
 
 def exact(quote: str, text: str) -> list[Span]:
-    """All places of a quote as whole words; letter case and the kind of white space do not matter."""
+    """All places of a quote as whole words, ignoring letter case and kinds of white space."""
     words = r"\s+".join(re.escape(word) for word in quote.split())
     before = rf"(?<!{_LATIN})" if re.match(_LATIN, quote) else ""
     after = rf"(?!{_LATIN})" if re.match(_LATIN, quote[-1:]) else ""
@@ -99,8 +98,8 @@ def _words(text: str) -> list[str]:
 
 
 def _shared_words(wanted: Sequence[str], words: Sequence[str]) -> list[int]:
-    """How many of the wanted words each span of as many words holds, by where it starts."""
-    missing = Counter(wanted)  # what the span lacks; below 0 is what it has too often
+    """For each span of ``len(wanted)`` words, by its start: how many of the wanted words it holds."""
+    missing = Counter(wanted)  # words the span lacks; negative if it has one too often
     held = 0
     counts = []
     for end, word in enumerate(words):

@@ -1,4 +1,4 @@
-"""What becomes of a verdict once the model has spoken: calibrated probability, label by threshold, quotes."""
+"""Turns the model's output into a final verdict: calibrated probability, label by threshold, quotes."""
 
 import math
 from collections.abc import Callable
@@ -18,15 +18,15 @@ def finish(
     curve: Callable[[float], float] | None = None,
     threshold: float | None = None,
 ) -> Verdict:
-    """A verdict as a judge hands it out.
+    """The final verdict of a judge.
 
     Args:
-        verdict: what the model said of the sample.
+        verdict: what the model said about the sample.
         sample: what was judged.
         mode: how the judge answers.
-        curve: from a raw to a calibrated probability of FAIL.
-        threshold: from which probability on the label is ``FAIL``. By default 0.5 in verdict mode; in reason
-            mode the label stays as it was written, for the reasoning would contradict another one.
+        curve: maps a raw to a calibrated probability of FAIL.
+        threshold: the label is ``FAIL`` at or above this probability. By default 0.5 in verdict mode; in
+            reason mode the label stays as written, since the reasoning would contradict another one.
     """
     label, p_fail = verdict.label, verdict.p_fail
     if p_fail is not None and math.isnan(p_fail):

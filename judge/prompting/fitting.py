@@ -1,7 +1,7 @@
-"""Document-only fitting: only the document is ever shortened, and what was cut is counted.
+"""Document-only fitting: only the document is ever shortened, and the characters cut are counted.
 
-Truncating a prompt at its end would remove the answer and the question about it, and a judge would
-be asked about nothing. The document loses its tail instead, at a word boundary.
+Truncating a prompt at its end would remove the answer and leave nothing to judge. Instead the document loses
+its tail, at a word boundary.
 """
 
 import itertools
@@ -29,13 +29,13 @@ def fit(
         document: the whole document.
         build: makes the messages for a given document text.
         count: counts the tokens of messages, generation prompt included.
-        limit: tokens that the messages may take.
+        limit: maximum number of tokens.
 
     Returns:
         The messages, and how many characters of the document were cut.
 
     Raises:
-        TooLong: question, answer and instructions alone take more than ``limit`` tokens.
+        TooLong: if question, answer and instructions alone take more than ``limit`` tokens.
     """
     messages = build(document)
     whole = count(messages)
@@ -47,8 +47,8 @@ def fit(
             f"question, answer and instructions alone take {bare} tokens of {limit}; "
             "shorten the answer or use a longer context"
         )
-    # `low` characters fit, `high` do not. To count tokens takes long, so the next guess is where they would
-    # reach the limit if they were spread evenly (false position, Illinois' rule), every sixth time halfway.
+    # `low` characters fit, `high` do not. Counting tokens is slow, so the next guess is where evenly spread
+    # tokens would reach the limit (false position, Illinois' rule), and every sixth guess is halfway.
     low, high, room, excess = 0, len(document), limit - bare + 0.5, float(whole - limit)
     fitted = None
     for turn in itertools.count(1):
@@ -65,12 +65,12 @@ def fit(
             high, excess, fitted = middle, float(tokens - limit), False
     for kept in (_at_boundary(document[:low]), document[:low]):
         messages = build(kept + ELLIPSIS)
-        if count(messages) <= limit:  # a shorter text may, in odd vocabularies, take more tokens
+        if count(messages) <= limit:  # in odd vocabularies a shorter text may take more tokens
             break
     return messages, len(document) - len(kept)
 
 
 def _at_boundary(text: str) -> str:
-    """Drop a word that was cut in two; scripts without white space are cut where they are."""
+    """Drop a word that was cut in two; scripts without white space are left as cut."""
     shortened = text.rsplit(maxsplit=1)[0] if text.strip() else ""
     return shortened if len(text) - len(shortened) <= 30 else text.rstrip()

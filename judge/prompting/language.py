@@ -1,4 +1,4 @@
-"""Which language is a text in? By its script and its commonest words; unsure of short ones and of code."""
+"""Detects the language of a text by its script and common words; gives none for short texts and code."""
 
 import re
 import unicodedata
@@ -9,13 +9,13 @@ from judge.errors import warn
 from judge.types import Sample
 
 READ = 2000
-"""Characters of a text that are looked at."""
+"""Only this many characters of a text are looked at."""
 WORDS = 8
-"""A text of fewer words may be names or code."""
+"""A text with fewer words may be just names or code."""
 DISTINCT = 3
-"""Different common words that a language is told by."""
+"""Distinct common words needed to recognize a language."""
 SHARE = 0.15
-"""Share of a text's words that are common ones; running text has twice that."""
+"""Share of common words needed to recognize a language; running text has twice that."""
 
 NAMES = {
     "en": "English", "zh": "Chinese", "ja": "Japanese", "ko": "Korean", "ru": "Russian", "de": "German",
@@ -40,7 +40,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 
 def language_of(text: str) -> str | None:
-    """The language of a text as a code, such as ``de``; ``None`` where it cannot be told."""
+    """The language of a text as a code, such as ``de``; ``None`` if it is not clear."""
     text = text[:READ]
     letters = [letter for letter in text if letter.isalpha()]
     scripts = Counter(unicodedata.name(letter, "").partition(" ")[0] for letter in letters)
@@ -53,7 +53,7 @@ def language_of(text: str) -> str | None:
     hits = {language: [word for word in words if word in common] for language, common in _COMMON.items()}
     best = max(hits, key=lambda language: len(hits[language]))
     told = len(words) >= WORDS and len({*hits[best]}) >= DISTINCT and len(hits[best]) >= SHARE * len(words)
-    # Names have words of other languages (Los Angeles, van der Waals); English among them says what it is.
+    # Names have words of other languages (Los Angeles, van der Waals), so English words around them decide.
     return best if told and (best == "en" or len(hits[best]) > 2 * len(hits["en"])) else None
 
 
@@ -61,8 +61,8 @@ class LanguageWatch:
     """Counts samples in languages that a judge was not trained on.
 
     Args:
-        known: codes of the judge's languages; empty where it does not say.
-        at_once: warn of the first one.
+        known: codes of the judge's languages; empty if not known.
+        at_once: warn at the first such sample.
     """
 
     def __init__(self, known: Collection[str], at_once: bool = False):
@@ -84,13 +84,13 @@ class LanguageWatch:
             self.tell()
 
     def look_through(self, samples: Iterable[Sample]) -> None:
-        """Look at all of some samples, and warn of those that are foreign."""
+        """Look at all samples, then warn of those in foreign languages."""
         for sample in samples:
             self.see(sample)
         self.tell()
 
     def tell(self) -> None:
-        """Warn, if there was such a sample."""
+        """Warn if any sample was in a foreign language."""
         if not self.foreign:
             return
         found = ", ".join(f"{NAMES[language]} ({count})" for language, count in self.foreign.most_common())

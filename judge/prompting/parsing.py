@@ -1,9 +1,9 @@
 """The one verdict parser: reads a judge's completion, never the prompt, and never guesses.
 
 A verdict is read from a JSON object with the reasoning and the label (keys of either language, in any case),
-or from a completion that is nothing but a label word. Everything else, two objects that disagree included,
-is *not parsed*, with a reason, and is counted as such. What only repeats the sample is no verdict either: a
-document can hold an object that looks like one.
+or from a completion that is nothing but a label word. Everything else, including two objects that disagree,
+is *not parsed*, with an error that says why. Text that only repeats the sample does not count as a verdict:
+a document can contain an object that looks like one.
 """
 
 import json
@@ -23,8 +23,7 @@ class _Grammar:
 
     def __init__(self, words: Sequence[tuple[str, Label]], reasoning: Sequence[str], score: Sequence[str]):
         self.labels = {word.upper(): label for word, label in words}
-        # Letters of other alphabets have no part in the words' upper and lower case, though some fold to
-        # ASCII ones.
+        # ASCII only: some letters of other alphabets fold to ASCII ones when case is ignored.
         word = rf"(?a:{_any(self.labels)})"
         self.reasoning_keys = {key.upper() for key in reasoning}
         self.score_keys = {key.upper() for key in score}
@@ -34,9 +33,9 @@ class _Grammar:
             rf"(?=\s*(?:[}},]|```|\Z)|[ \t]*[\r\n])",
             re.IGNORECASE,
         )
-        # A reasoning that is opened like this may hold anything, scores as well.
+        # A reasoning that starts like this may contain anything, even scores.
         self.reasoning = re.compile(rf'"(?:{_any(self.reasoning_keys)})"\s*[:\uff1a]', re.IGNORECASE)
-        # One in plain text, without braces and quotes.
+        # A reasoning in plain text, without braces and quotes.
         self.plain_reasoning = re.compile(
             rf"(?:\A|[\r\n])[ \t]*(?:{_any(self.reasoning_keys)})\s*[:\uff1a]", re.IGNORECASE
         )
@@ -74,7 +73,7 @@ _POINTS = re.compile(r"""['"]\s*,\s*['"]""")
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """What a completion said. ``label_start`` is the offset of the label word in it, where there is one."""
+    """The verdict in a completion. ``label_start`` is the offset of its label word, if there is one."""
 
     label: Label | None
     reasoning: str | None = None
@@ -83,7 +82,7 @@ class Parsed:
 
 
 def _no_conflict(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Keep an object's pairs; a key that occurs twice with different values makes it unreadable."""
+    """Make a dict of an object's pairs; a key that occurs twice with different values is an error."""
     found: dict[str, Any] = {}
     for key, value in pairs:
         if found.setdefault(key, value) != value:
@@ -92,7 +91,7 @@ def _no_conflict(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _objects(text: str) -> Iterator[tuple[range, dict[str, Any]]]:
-    """All top-level JSON objects in a text, in order, each with its place; the unreadable is passed over."""
+    """All top-level JSON objects in a text, in order, each with its place; unreadable parts are skipped."""
     decoder = json.JSONDecoder(strict=False, object_pairs_hook=_no_conflict)
     position = text.find("{")
     while position >= 0:
@@ -107,7 +106,7 @@ def _objects(text: str) -> Iterator[tuple[range, dict[str, Any]]]:
 
 
 def _text(reasoning: object) -> str | None:
-    """Reasoning as one text; bullet points come as a list in the papers' own format."""
+    """Reasoning as one text; in the papers' own format it is a list of bullet points."""
     if isinstance(reasoning, list):
         return "\n".join(str(point) for point in reasoning)
     return None if reasoning is None else str(reasoning)
@@ -118,20 +117,20 @@ def _field(value: dict[str, Any], names: set[str]) -> Any:
 
 
 def _outside(matches: Iterable[re.Match[str]], spans: Sequence[range]) -> Iterator[int]:
-    """Where the matches start that lie in none of some spans."""
+    """The starts of those matches that lie outside all spans."""
     starts = (match.start() for match in matches)
     return (start for start in starts if not any(start in span for span in spans))
 
 
 class _Echo:
-    """Tells what stands in a sample too, word for word, whatever the white space between the words."""
+    """Recognizes text that repeats the sample word for word, ignoring white space."""
 
     def __init__(self, sample: Sample | None):
         self._sample = sample
 
     @cached_property
     def _text(self) -> str:
-        """All that was read, as it is and as prompts show it; made only for a reply that may repeat it."""
+        """All texts of the sample, plain and as prompts show them; made only when a reply may repeat them."""
         sample = self._sample
         read = () if sample is None else (sample.document_text, sample.question, sample.answer)
         return "\n".join(part for plain in read for part in (plain, guard(plain)))
@@ -145,18 +144,18 @@ class _Echo:
         return _lines(self._text)
 
     def holds(self, text: str, span: range) -> bool:
-        """Is a part of a text a part of the sample?"""
+        """Does the sample contain this part of a text?"""
         return " ".join(text[span.start : span.stop].split()) in self._words
 
     def holds_lines(self, text: str, match: re.Match[str]) -> bool:
-        """Are the lines that a match stands on, as a whole, lines of the sample?"""
+        """Does the sample contain the whole lines that a match is on?"""
         before = _LINE_BREAK.split(text[: match.start()])[-1]
         after = _LINE_BREAK.split(text[match.end() :])[0]
         return _lines(before + match.group() + after) in self._lines
 
 
 def _lines(text: str) -> str:
-    """A text line by line, each between line breaks, without empty lines and needless white space."""
+    """A text with each line between line breaks, without empty lines and superfluous white space."""
     found = (" ".join(line.split()) for line in _LINE_BREAK.split(text))
     return "".join(f"\n{line}\n" for line in found if line)
 
@@ -164,13 +163,13 @@ def _lines(text: str) -> str:
 def parse(completion: str, sample: Sample | None = None, form: ReplyForm = DEFAULT) -> Parsed:
     """Read the verdict of one completion.
 
-    Never raises. ``label`` is ``None``, with ``error`` saying why, for text that holds no verdict or more
-    than one.
+    Never raises. For a text without a verdict, or with verdicts that disagree, ``label`` is ``None`` and
+    ``error`` says why.
 
     Args:
         completion: the reply alone.
         sample: what was judged. An object that occurs in its texts, or a line with a score that is one of
-            their lines, is an echo and not read.
+            their lines, is an echo and ignored.
         form: how the judge replies.
     """
     grammar = _grammar_of(form)
@@ -189,9 +188,9 @@ def parse(completion: str, sample: Sample | None = None, form: ReplyForm = DEFAU
         if span not in echoed
         and grammar.exact.fullmatch(str(score := _field(value, grammar.score_keys)).strip())
     ]
-    # The label's place in the text; also the way to read an object whose reasoning holds stray quotes.
-    # Within an object only a quoted key counts, not what the reasoning says about scores; one that was cut
-    # off within its reasoning has no end.
+    # The label's place in the text; also a way to read an object whose reasoning has stray quotes. Within an
+    # object only a quoted key counts, not what the reasoning says about scores; an object cut off within its
+    # reasoning has no end.
     opened = min(_outside(grammar.reasoning.finditer(completion), spans), default=len(completion))
     outside = set(_outside(grammar.score.finditer(completion), spans))
     places = [
@@ -222,7 +221,7 @@ def parse(completion: str, sample: Sample | None = None, form: ReplyForm = DEFAU
 
 
 def _first_word(completion: str, grammar: _Grammar) -> Parsed:
-    """The verdict of a reply that begins with its word; what follows, or was thought before, explains it."""
+    """The verdict of a reply that begins with its word; the thought before or text after is the reasoning."""
     found = grammar.first.match(completion)
     if found is None:
         empty = not completion.strip()

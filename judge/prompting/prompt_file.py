@@ -56,7 +56,7 @@ class Turn(StrictConfig):
 
 
 class Entry(StrictConfig):
-    """One prompt. Of those that fit a sample's task and language, the first is taken."""
+    """One prompt. The first that fits a sample's task and language is used."""
 
     tasks: tuple[Task, ...] = ()
     """All, by default."""
@@ -66,11 +66,11 @@ class Entry(StrictConfig):
     user: str | None = None
     """A Jinja template, as is ``system``."""
     turns: tuple[Turn, ...] = ()
-    """In place of the two: turns of any roles."""
+    """Turns of any roles, instead of ``system`` and ``user``."""
     words: Words | None = None
     keys: Keys | None = None
     before: str | None = None
-    """What a reply holds before its label word; verdict mode asks for the word after it."""
+    """The reply's text before its label word; verdict mode asks for the word after it."""
 
     @model_validator(mode="after")
     def _one_conversation(self) -> Self:
@@ -80,22 +80,22 @@ class Entry(StrictConfig):
 
     @property
     def conversation(self) -> tuple[Turn, ...]:
-        """The turns, however they are written."""
+        """The turns, in either way of writing them."""
         if self.turns:
             return self.turns
         system = () if self.system is None else (Turn(role="system", text=self.system),)
         return (*system, Turn(role="user", text=self.user or ""))
 
     def fits(self, task: Task, language: Language) -> bool:
-        """Is it for samples of this task and language?"""
+        """Does it apply to samples of this task and language?"""
         return (not self.tasks or task in self.tasks) and (not self.languages or language in self.languages)
 
 
 class PromptFile(StrictConfig):
     """The whole file.
 
-    ``words``, ``keys`` and ``before`` are those of prompts that name none; without any, they are the
-    project's own, which Lynx and Bi'an share.
+    ``words``, ``keys`` and ``before`` apply to prompts that do not set their own; by default ``words`` and
+    ``keys`` are the project's own, which Lynx and Bi'an share.
     """
 
     reply: Kind = "json"
@@ -115,7 +115,7 @@ class PromptFile(StrictConfig):
         return self
 
     def chosen(self, task: Task, language: Language) -> int | None:
-        """The place of the prompt for samples of a task and language, if there is one."""
+        """The index of the prompt for samples of a task and language, if there is one."""
         places = range(len(self.prompts))
         return next((place for place in places if self.prompts[place].fits(task, language)), None)
 

@@ -1,12 +1,12 @@
 """The prompts: one template per task and language, in two modes, versioned and hashed.
 
-A prompt is one user turn, so that it works with chat templates that know no system role. It holds the
-rules of the task, then the document, the question and the answer between tags of their own, then what to
-reply. Text from a sample is data: it is guarded so that it can neither open nor close a tag, nor imitate
-the control tokens of a chat template. The order is deliberate: everything about one document stands before
-anything about one answer, so that answers to one document share the longest possible prefix.
+A prompt is one user turn, so that it works with chat templates without a system role. It has the rules of
+the task, then the document, the question and the answer, each in its own tags, then how to reply. Text from
+a sample is data: it is guarded so that it can neither open nor close a tag, nor imitate the control tokens
+of a chat template. The document comes before question and answer so that all answers to one document share
+the longest possible prefix.
 
-Frozen: a change of any text here is a new :data:`PROMPT_VERSION`, since trained judges depend on it.
+Frozen: any change to a text here requires a new :data:`PROMPT_VERSION`, since trained judges depend on it.
 """
 
 import json
@@ -24,7 +24,7 @@ LABEL_WORDS: Mapping[Language, Mapping[Label, str]] = {
     "en": {Label.PASS: "PASS", Label.FAIL: "FAIL"},
     "zh": {Label.PASS: "通过", Label.FAIL: "失败"},
 }
-# Keys of the reason mode, in their order: the reasoning comes first, so that the label can follow from it.
+# Keys of a reason-mode reply, in order: the reasoning comes first, so that the label can follow from it.
 KEYS: Mapping[Language, tuple[str, str]] = {"en": ("REASONING", "SCORE"), "zh": ("推理过程", "判断")}
 
 RULES: Mapping[Language, Mapping[Task, str]] = {
@@ -89,7 +89,7 @@ class Prompt(Protocol):
         ...
 
     def describe(self) -> dict[str, str]:
-        """What identifies the prompt: its version and hash."""
+        """The prompt's version and hash, which identify it."""
         ...
 
 
@@ -98,7 +98,7 @@ class BuiltinPrompt:
     """The project's own prompt, for every task and language."""
 
     def messages(self, sample: Sample, mode: Mode, document: str | None = None) -> list[Message]:
-        """One user turn: rules, document, question (where there is one), answer, wanted reply."""
+        """One user turn: rules, document, question (if there is one), answer, how to reply."""
         text = {
             "document": sample.document_text if document is None else document,
             "question": sample.question,
@@ -121,9 +121,9 @@ def prompt_hash() -> str:
 
 
 def split_document(content: str) -> tuple[str, str, str] | None:
-    """Split a built-in prompt into what stands before the document, the document, and what follows.
+    """Split a built-in prompt into the text before the document, the document, and the text after it.
 
-    ``None`` for a text that is no built-in prompt. Guarding makes the split exact: no sample can hold a tag.
+    ``None`` for any other text. The split is exact because guarded samples cannot contain a tag.
     """
     match = _DOCUMENT.search(content)
     if match is None:
@@ -132,7 +132,7 @@ def split_document(content: str) -> tuple[str, str, str] | None:
 
 
 def format_judgement(mode: Mode, language: Language, label: Label, reasoning: str = "") -> str:
-    """The reply that a perfect judge would give: what training teaches and the parser reads."""
+    """The reply of a perfect judge, as training teaches it and the parser reads it."""
     word = LABEL_WORDS[language][label]
     if mode == "verdict":
         return word

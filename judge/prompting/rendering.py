@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 
 KEPT = 8_000_000
-"""Characters of prompts whose text and tokens a renderer keeps: a verdict asks for each several times.
+"""Size of a renderer's cache of prompt texts and tokens, in characters: a verdict needs each several times.
 
-As many are kept of those before them, which may still be in work while the next ones are made."""
+The previous cache of this size is kept too, since its prompts may still be in use."""
 STARTS = ("x", " x", "\nx", "  x", "文")
-"""What may follow a control token. Where all of them are read as if they stood alone, so is any text."""
+"""Samples of text after a control token. If all are tokenized as if they stood alone, so is any text."""
 COMMON = re.compile(
     r"<\|[^\s<|>]+\|>|<\uff5c[^\s<\uff5c>]+\uff5c>|<(?:start|end)_of_turn>|\[/?INST\]|</?s>|<[be]os>"
 )
@@ -37,7 +37,7 @@ def defuse(text: str, specials: Sequence[str]) -> str:
 
 
 def defused(messages: Sequence[Message]) -> list[Message]:
-    """Messages without the control tokens of common chat templates, for a server whose own are not known."""
+    """Messages with common control tokens broken up, for a server whose own tokens are not known."""
     return [
         {"role": message["role"], "content": _break_up(COMMON, message["content"])} for message in messages
     ]
@@ -53,7 +53,7 @@ def _pattern(specials: tuple[str, ...]) -> re.Pattern[str]:
 
 
 def special_tokens(tokenizer: "PreTrainedTokenizerBase") -> list[str]:
-    """The strings that a tokenizer reads as control tokens, wherever they stand."""
+    """The strings that a tokenizer reads as control tokens anywhere in a text."""
     template = tokenizer.chat_template if isinstance(tokenizer.chat_template, str) else ""
     added = {
         token.content
@@ -65,25 +65,25 @@ def special_tokens(tokenizer: "PreTrainedTokenizerBase") -> list[str]:
 
 
 class Renderer:
-    """Applies a tokenizer's chat template, with or without one, with or without a system role.
+    """Turns messages into text and token ids, with a tokenizer's chat template if it has one.
 
-    What it rendered and tokenized last it keeps. A prompt is tokenized once, up to its last control token:
-    what follows that one, the beginning of the reply, changes no token before it.
+    Recent results are cached. A prompt is tokenized once, up to its last control token: the text after that,
+    the beginning of the reply, cannot change the tokens before it.
 
     Args:
-        tokenizer: the model's.
-        chat: further arguments of the template, such as Granite Guardian's ``guardian_config``.
+        tokenizer: the model's tokenizer.
+        chat: extra arguments of the template, such as Granite Guardian's ``guardian_config``.
     """
 
     def __init__(self, tokenizer: "PreTrainedTokenizerBase", chat: Mapping[str, Any] | None = None):
         self.tokenizer = tokenizer
-        # A judge reasons inside its JSON; templates that know no thinking ignore this.
+        # A judge reasons inside its JSON; templates without a thinking mode ignore this.
         self._chat: dict[str, Any] = {"enable_thinking": False, **(chat or {})}
         self._specials = special_tokens(tokenizer)
         self._kept: dict[Any, Any] = {}
         self._before: dict[Any, Any] = {}
         self._size = 0
-        self._ids("")  # ends what its file may say of cutting and padding, which no thread may change later
+        self._ids("")  # resets truncation and padding set in the tokenizer's file, before threads share it
 
     def prompt_text(self, messages: Sequence[Message]) -> str:
         """The prompt as text, up to the point where the assistant's reply begins."""
@@ -109,20 +109,20 @@ class Renderer:
         )
 
     def encode(self, text: str, more: str = "") -> list[int]:
-        """Token ids of a rendered text, and of ``more`` that directly follows it.
+        """Token ids of a rendered text with ``more`` directly after it.
 
         A chat template already holds its special tokens; a bare model's tokenizer adds its own.
         """
         if self.tokenizer.chat_template is None:
             ids = self._ids(text + more, add_special_tokens=True)
-            # Some tokenizers end every text with their end token; a prompt goes on.
+            # Some tokenizers end every text with their end token, but a prompt is not the end.
             return ids[:-1] if ids and ids[-1] == self.tokenizer.eos_token_id else ids
         head, rest = self._keep(text, len(text), lambda: self._head(text))
         rest += more
         return [*head, *self._keep(("rest", rest), len(rest), lambda: array("q", self._ids(rest)))]
 
     def read_ahead(self, conversations: Sequence[Sequence[Message]]) -> None:
-        """Tokenize prompts together, on all cores, and keep their tokens for when they are asked for."""
+        """Tokenize prompts together, on all cores, and cache their tokens."""
         if self.tokenizer.chat_template is None:
             return
         texts = [text for text in map(self.prompt_text, conversations) if text not in self._kept]
@@ -139,13 +139,13 @@ class Renderer:
         return array("q", self._ids(text[:end]) if end else ()), text[end:]
 
     def _cut(self, text: str) -> int:
-        """Where the last control token of a text ends; 0 where what follows may not be read by itself."""
+        """The end of a text's last control token; 0 if the text after it cannot be tokenized separately."""
         present = [special for special in self._specials if special in text]
         end, special = max(((text.rfind(one) + len(one), one) for one in present), default=(0, ""))
         return end if end and self._keep(("parts", special), 1, lambda: self._parts(special)) else 0
 
     def _parts(self, special: str) -> bool:
-        """Is what follows a control token read as if it stood alone?"""
+        """Is text after a control token tokenized as if it stood alone?"""
         before = self._ids(f"a{special}")
         return all(self._ids(f"a{special}{text}") == before + self._ids(text) for text in STARTS)
 
@@ -153,7 +153,7 @@ class Renderer:
         return list(self.tokenizer(text, add_special_tokens=add_special_tokens)["input_ids"])
 
     def _keep(self, key: Any, size: int, make: Callable[[], Any]) -> Any:
-        """What was made for a key before, or is made now."""
+        """The cached value of a key, made now if there is none."""
         found = self._kept.get(key, self._before.get(key))
         return self._store(key, size, make()) if found is None else found
 
@@ -169,7 +169,7 @@ class Renderer:
         return len(self.encode(self.prompt_text(messages)))
 
     def reply_ids(self, messages: Sequence[Message], reply: str) -> list[int]:
-        """Token ids of a prompt and of the beginning of a reply, with no end of turn."""
+        """Token ids of a prompt and the beginning of a reply, without an end of turn."""
         return self.encode(self.prompt_text(messages), defuse(reply, self._specials))
 
     def completion_ids(self, messages: Sequence[Message], completion: str) -> tuple[list[int], list[int]]:
@@ -180,7 +180,7 @@ class Renderer:
         return both[:shared], [*both[shared:], *self.end_of_turn()]
 
     def end_of_turn(self) -> list[int]:
-        """What the chat template writes after an assistant's reply: the tokens that end a generation."""
+        """The tokens that end an assistant's reply in the chat template, up to the first stop token."""
         mark = "\u2402"
         if self.tokenizer.chat_template is not None:
             turns = [{"role": "user", "content": "-"}, {"role": "assistant", "content": mark}]

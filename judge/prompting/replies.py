@@ -1,8 +1,8 @@
-"""How a judge replies: the words for its two labels, and where in a reply they stand.
+"""How a judge replies: the words for its two labels, and where they are in a reply.
 
-The project's own judges reply with one word, or with JSON under the keys of
-:data:`judge.prompting.prompts.KEYS`. Released judges have forms of their own, which the file with their
-prompts tells (:mod:`judge.prompting.templates`).
+The project's own judges reply with one word, or with JSON with the keys of
+:data:`judge.prompting.prompts.KEYS`. Judges released by others reply in other forms, which their prompt
+file defines (:mod:`judge.prompting.templates`).
 """
 
 from collections.abc import Callable, Mapping
@@ -23,10 +23,10 @@ class ReplyForm:
     """How a judge replies.
 
     Args:
-        kind: where the label word stands.
+        kind: where the label word is.
         words: the label words, by the language of the sample.
         keys: keys of the reasoning and of the label in JSON, by language.
-        before: what a reply holds before its label word; verdict mode asks for the word after it.
+        before: the reply's text before its label word; verdict mode asks for the word after it.
     """
 
     kind: Kind = "json"
@@ -35,8 +35,8 @@ class ReplyForm:
     before: str = ""
 
     def pair(self, language: Language, written: str = "") -> tuple[str, str]:
-        """The words for PASS and FAIL: those of a language; where ``written`` begins with a word of another
-        pair, or in upper or lower case, that pair in that case."""
+        """The words for PASS and FAIL in a language. If ``written`` begins with a label word of any language,
+        in any letter case, that language's pair in that case."""
         folded = written.upper()
         for words in (self.words[language], *self.words.values()):
             for word in words.values():
@@ -47,7 +47,7 @@ class ReplyForm:
 
 
 def _case(written: str, word: str) -> Callable[[str], str]:
-    """What writes other words as ``word`` is written in a reply."""
+    """A function that gives words the letter case in which a reply has ``word`` (``written``)."""
     if written == word:
         return str
     if written.isupper():
@@ -56,4 +56,4 @@ def _case(written: str, word: str) -> Callable[[str], str]:
 
 
 DEFAULT = ReplyForm()
-"""That of the project's own prompts, which Lynx and Bi'an share."""
+"""The reply form of the project's own prompts, which Lynx and Bi'an share."""

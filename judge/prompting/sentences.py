@@ -1,4 +1,4 @@
-"""Where the sentences of a text stand, in scripts with and without white space between them."""
+"""Finds the sentences of a text, in scripts with and without white space between them."""
 
 import re
 from bisect import bisect_right
@@ -7,8 +7,8 @@ from functools import lru_cache
 
 from judge.types import Span
 
-# An end mark, with the quotes and brackets that close behind it, before white space and a new beginning; a
-# Chinese or Japanese end mark wherever it stands; a line break. Titles and initials end no sentence.
+# An end mark with closing quotes and brackets, before white space and a new beginning; a Chinese or Japanese
+# end mark anywhere; a line break. Titles and initials do not end a sentence.
 _END = re.compile(
     r"(?<!(?<![A-Za-z])[A-Z])(?<!\b(?:Mr|Ms|Dr|St|No|vs))(?<!\b(?:Mrs|Gen|Inc|Ltd))(?<!\bProf)"
     r"[.!?]+[\"'\u201d\u2019)\]]*(?=\s+[^\sa-z.])"
@@ -30,11 +30,11 @@ def sentence_spans(text: str) -> tuple[Span, ...]:
 
 
 _MARK = re.compile(r"[\W_]*(?:\d{1,3}|[A-Za-z])?[.):]?[\W_]*")
-"""What stands before an item of a list (``1.``, ``b)``, ``-``): it says nothing by itself."""
+"""The marker of a list item (``1.``, ``b)``, ``-``), which says nothing by itself."""
 
 
 def claim_spans(answer: str) -> tuple[Span, ...]:
-    """The sentences and lines of an answer, the marks of a list with what follows them."""
+    """The sentences and lines of an answer; the marker of a list item goes with the text after it."""
     found: list[Span] = []
     start: int | None = None
     for span in sentence_spans(answer):
@@ -42,21 +42,21 @@ def claim_spans(answer: str) -> tuple[Span, ...]:
         if not _MARK.fullmatch(answer, span.start, span.end):
             found.append(Span(start, span.end))
             start = None
-    if start is not None:  # nothing follows the last mark
+    if start is not None:  # nothing follows the last marker
         found.append(Span(found.pop().start if found else start, len(answer.rstrip())))
     return tuple(found)
 
 
 def token_ranges(text: str, offsets: Sequence[tuple[int, int]], most: int) -> Iterator[tuple[int, int]]:
-    """Ranges of a text's tokens, each of ``most`` or fewer, which end with sentences where they can.
+    """Split a text's tokens into ranges of at most ``most``, at ends of sentences where possible.
 
     Args:
-        text: what was tokenized.
-        offsets: place in the text of each token that is to be in a range.
-        most: tokens of a range at most.
+        text: the text that was tokenized.
+        offsets: start and end in the text of each token.
+        most: maximum number of tokens per range.
 
     Yields:
-        Start and end of each range, which together hold every token; one empty range where there is none.
+        Start and end of each range; together they cover every token. Without tokens, one empty range.
     """
     if len(offsets) <= most:
         yield 0, len(offsets)

@@ -1,7 +1,7 @@
-"""Prompts from files of the user's, for judges that were trained on another prompt than the project's own.
+"""Prompts from the user's files, for judges that were trained on other prompts than the project's own.
 
-A Jinja file is one prompt; a YAML file holds several, by task and language, and says how the judge replies
-(:mod:`judge.prompting.prompt_file`). Templates run in a sandbox; a sample's text is a value in them and never
+A Jinja file is one prompt; a YAML file has several, by task and language, and says how the judge replies
+(:mod:`judge.prompting.prompt_file`). Templates run in a sandbox; a sample's text is a value in them, never
 template code.
 """
 
@@ -20,10 +20,10 @@ class TemplatePrompt:
     """The prompts of one file.
 
     Args:
-        path: ``.yaml`` or ``.yml`` for a file of prompts; any other is one Jinja template, a user turn.
+        path: a ``.yaml`` or ``.yml`` file of prompts; any other file is one Jinja template, a user turn.
 
     Raises:
-        InputError: the file cannot be read, is wrong, or holds no Jinja template.
+        InputError: if the file cannot be read, is wrong, or has an invalid Jinja template.
     """
 
     def __init__(self, path: Path):
@@ -50,7 +50,7 @@ class TemplatePrompt:
         """The rendered turns of the prompt for the sample's task and language.
 
         Raises:
-            InputError: the file has no prompt for them, or a template fails.
+            InputError: if the file has no prompt for these, or a template fails.
         """
         values = {
             "document": sample.document_text if document is None else document,
@@ -70,7 +70,7 @@ class TemplatePrompt:
         return messages
 
     def form(self, sample: Sample) -> ReplyForm:
-        """How the judge replies about a sample."""
+        """How the judge replies to the prompt for a sample."""
         return DEFAULT if self._file is None else self._file.form(self._place(sample))
 
     def describe(self) -> dict[str, str]:
@@ -82,7 +82,7 @@ class TemplatePrompt:
 
     @property
     def ends_with_a_reply(self) -> bool:
-        """Does some prompt end with a turn of the assistant, which a server would go on with?"""
+        """Does any prompt end with an assistant turn, which the model should continue?"""
         return any(turns[-1][0] == "assistant" for turns in self._turns)
 
     def _place(self, sample: Sample) -> int:

@@ -1,12 +1,12 @@
-"""Long documents in overlapping windows: each sentence of the answer against each window, then combined.
+"""Judges long documents in overlapping windows: each sentence of the answer against each window.
 
-An answer is faithful if each of its sentences is supported by some window. So a sentence has the verdict of
-the window that speaks best for it, and the answer that of the sentence which is then most in doubt: the
-answer's probability of FAIL is the largest over its sentences of the smallest over the windows. A verdict
-that could not be read stands between PASS and FAIL: it never supports, and never condemns.
+An answer is faithful if each of its sentences is supported by some window. So a sentence gets the verdict of
+the window that supports it best, and the answer that of its most doubtful sentence: the answer's probability
+of FAIL is the maximum over its sentences of the minimum over the windows. A verdict that could not be read
+ranks between PASS and FAIL.
 
-Two limits follow from the rule. A sentence is judged without the ones before it, so a pronoun may hang in
-the air. And what takes two windows together to support is not found supported.
+Two limits follow from the rule. A sentence is judged without the ones before it, so a pronoun may lose its
+referent. And a statement that needs two windows together is not found supported.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -17,16 +17,16 @@ from judge.prompting.sentences import claim_spans, sentence_spans
 from judge.types import Claim, Label, Sample, Span, Unsupported, Usage, Verdict
 
 OVERLAP = 0.2
-"""Share of a window that the next one repeats, so that what stands at an edge stands whole in one of them."""
+"""Share of a window that the next one repeats, so that text at an edge is whole in one of them."""
 SMALLEST = 200
-"""Characters of a document that must fit with question and answer; less is too little evidence."""
+"""Characters of a document that must fit next to question and answer; fewer are too little evidence."""
 
 _DOUBT = {Label.PASS: 0, None: 1, Label.FAIL: 2}
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """A sample with the windows of its document and the sentences of its answer; none where it fits whole."""
+    """A sample with the windows of its document and the sentences of its answer; none if it is not split."""
 
     sample: Sample
     windows: tuple[Span, ...] = ()
@@ -36,7 +36,7 @@ class Parts:
         return len(self.windows) * len(self.sentences) or 1
 
     def samples(self) -> Iterator[Sample]:
-        """What is judged: window by window, for the sentences of a window share the long part of a prompt."""
+        """The samples to judge, window by window, since one window's prompts share their longest part."""
         if not self.windows:
             yield self.sample
         document, answer = self.sample.document_text, self.sample.answer
@@ -51,8 +51,8 @@ class Parts:
     def combine(self, verdicts: Sequence[Verdict]) -> Verdict:
         """One verdict from those on :meth:`samples`, in their order.
 
-        Reasoning and raw text are those of the verdict that decided; tokens are added up. ``evidence`` is
-        what the best verdict on each sentence quotes, ``unsupported`` the sentences that failed.
+        Reasoning and raw text are from the deciding verdict; tokens are added up. ``evidence`` has the
+        quotes of the best verdict on each sentence, ``unsupported`` the sentences that failed.
         """
         if not self.windows:
             return verdicts[0]
@@ -84,22 +84,21 @@ class Parts:
 
 
 def _doubt(verdict: Verdict) -> tuple[int, float]:
-    """Orders verdicts from a sure PASS over those without a label to a sure FAIL."""
+    """Sort key for verdicts, from a sure PASS over those without a label to a sure FAIL."""
     return _DOUBT[verdict.label], 0.5 if verdict.p_fail is None else verdict.p_fail
 
 
 def part(sample: Sample, cut: Callable[[Sample], int]) -> Parts:
-    """Part a sample whose document does not fit.
+    """Split a sample whose document does not fit.
 
     Args:
         sample: the sample.
-        cut: how many characters at the end of a sample's document must go to make it fit, question and whole
-            answer next to it; 0 where it fits.
+        cut: how many characters to cut from the end of a sample's document so that it fits next to the
+            question and the whole answer; 0 if it fits.
 
     Returns:
-        The parts: windows that cover the whole document, each with room for any sentence of the answer. None
-        where the document fits, or where too little of it would to be evidence; it is then
-        judged as it is.
+        The parts: windows that cover the whole document, each short enough for any sentence of the answer.
+        No windows if the document fits, or if too little of it would fit to be evidence.
     """
     document = sample.document_text
     size = len(document) - cut(sample)
@@ -108,7 +107,7 @@ def part(sample: Sample, cut: Callable[[Sample], int]) -> Parts:
     windows: list[Span] = []
     start = end = 0
     while end < len(document):
-        # How much fits changes little from place to place; to count the tokens of all the rest takes long.
+        # How much fits varies little within a document, and counting the tokens of all the rest is slow.
         ahead = document[start : start + 2 * size]
         kept = max(len(ahead) - cut(replace(sample, document=ahead)), SMALLEST)
         end = min(start + kept, len(document))
@@ -118,7 +117,7 @@ def part(sample: Sample, cut: Callable[[Sample], int]) -> Parts:
 
 
 def _next_start(document: str, earliest: int, end: int) -> int:
-    """The first beginning of a sentence from ``earliest`` on, or of a word, but never behind ``end``."""
+    """The first start of a sentence after ``earliest``, else of a word, but never beyond ``end``."""
     ahead = document[earliest:end]
     sentences = sentence_spans(ahead)
     if len(sentences) > 1:
@@ -135,7 +134,7 @@ def check_in_windows(
     """Judge samples, long documents in windows; one verdict each, in their order.
 
     Args:
-        samples: some samples.
+        samples: the samples.
         cut: see :func:`part`.
         check: judges a stream of samples whose documents fit.
     """

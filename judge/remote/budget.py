@@ -1,4 +1,4 @@
-"""What a run may spend and what it has spent, in money and tokens; and what it would spend."""
+"""A run's budget, its spending and its estimated cost, in money and tokens."""
 
 import threading
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from judge.types import Usage
 
 @dataclass(frozen=True, slots=True)
 class Spending:
-    """Calls, tokens of prompts and replies, and their cost in the prices' currency."""
+    """Number of calls, tokens of prompts and replies, and their cost in the prices' currency."""
 
     calls: int = 0
     tokens: int = 0
@@ -19,7 +19,7 @@ class Spending:
 
     @classmethod
     def of(cls, usage: Usage, prices: Prices | None) -> "Spending":
-        """One call's."""
+        """The spending of one call."""
         return cls(1, usage.prompt_tokens + usage.completion_tokens, price(usage, prices))
 
     def __add__(self, other: "Spending") -> "Spending":
@@ -32,13 +32,13 @@ class Spending:
 class Budget:
     """The limits of one run, shared by all its clients and their threads; without limits it only counts.
 
-    A call holds the most that it can use from before it is sent until its real use is known, so the limits
-    are kept with any number of calls on the wire. A call whose answer got lost (timeout, broken connection)
-    counts in full: the endpoint may bill it. Answers from the cache cost nothing.
+    Before a call is sent it reserves the most that it can use, until its real use is known, so the limits
+    hold with any number of calls in flight. A call whose answer got lost (timeout, broken connection) counts
+    in full, since the endpoint may bill it. Answers from the cache cost nothing.
 
     Args:
-        money: at most so much, in the currency of the prices.
-        tokens: at most this many, of prompts and replies together.
+        money: the most to spend, in the currency of the prices.
+        tokens: the most tokens to use, of prompts and replies together.
     """
 
     def __init__(self, money: float | None = None, tokens: int | None = None):
@@ -48,10 +48,10 @@ class Budget:
         self._changed = threading.Condition()
 
     def hold(self, most: Spending) -> None:
-        """Hold the most that a call can use; waits where only other calls' holds stand in the way.
+        """Reserve the most that a call can use; waits if only reservations of other calls prevent it.
 
         Raises:
-            JudgeError: the rest of the budget does not reach.
+            JudgeError: if the rest of the budget is too small.
         """
         with self._changed:
             while not self._fits(self.spent + self._held + most):
@@ -61,11 +61,11 @@ class Budget:
             self._held += most
 
     def settle(self, most: Spending, used: Spending) -> None:
-        """Give back what :meth:`hold` held and count what was used."""
+        """Release what :meth:`hold` reserved and count what was used."""
         with self._changed:
             self._held -= most
             if not self._held.calls:
-                self._held = Spending()  # no rest of rounding
+                self._held = Spending()  # drops rounding errors
             self.spent += used
             self._changed.notify_all()
 
@@ -87,10 +87,10 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What a run would take. ``completion_tokens`` is the most that it can; ``cached`` calls cost nothing.
+    """What a run would use. ``completion_tokens`` is an upper bound; ``cached`` calls cost nothing.
 
     ``cost`` is in the prices' currency, ``None`` without prices. ``counted`` says how prompt tokens were
-    counted. Calls that must be asked again come on top.
+    counted. Repeated calls are not included.
     """
 
     calls: int

@@ -1,13 +1,13 @@
-"""The call cache: what a model replied is kept, and no answered call is ever made again.
+"""The call cache: keeps a model's replies, so that no answered call is ever made again.
 
-One SQLite file. A row is the raw response to one call, so that whatever reads responses can change without
-a call. Replies that are no answers (refused, truncated, invalid) are kept too, marked as what they are and
-never given out as answers: they count how often a call was asked, so that a run that is stopped and goes on
-ends as one that was never stopped, and asks for nothing again that was refused for good.
+One SQLite file. A row is the raw response to one call, so code that reads responses can change without new
+calls. Replies that are not answers (refused, truncated, invalid) are kept too, marked as such and never
+returned as answers: they count how often a call was tried, so that a resumed run ends like an uninterrupted
+one and does not repeat calls that were refused for good.
 
-Every response is committed as it comes. In WAL mode a commit needs no fsync: a process that is killed loses
-nothing that it had received, a machine that loses power loses the last moments. Several processes may share
-the file; where two make the same call at the same moment, the first answer stands for both.
+Every response is committed at once. In WAL mode a commit needs no fsync: a killed process loses nothing that
+it had received, and a power failure loses the last moments. Several processes may share the file; if two make
+the same call at the same moment, the first answer counts for both.
 """
 
 import sqlite3
@@ -20,7 +20,7 @@ from pathlib import Path
 from judge.errors import InputError, JudgeError
 
 VERSION = 1
-"""Of the table's form; kept in SQLite's ``user_version``."""
+"""Version of the table's schema, stored in SQLite's ``user_version``."""
 
 WAIT = 60.0
 """Seconds to wait for another process that is writing."""
@@ -44,9 +44,9 @@ WHERE NOT EXISTS (SELECT 1 FROM calls WHERE key = :key AND problem IS NULL)
 
 
 def call_key(name: str, body: bytes) -> bytes:
-    """What a call is known by: who is asked (teacher), and the body: model, messages, parameters and schema.
+    """The key of a call: the teacher's name and the body with model, messages, parameters and schema.
 
-    The address is not part of it: a server that moves to another port stays the same teacher.
+    The address is not part of it: a server on another port is still the same teacher.
     """
     return sha256(name.encode() + b"\0" + body).digest()
 
@@ -60,7 +60,7 @@ class StoredCall:
     response: str
 
     def settled(self, ask_again: int) -> bool:
-        """Is it an answer, or was it asked again as often as is allowed?"""
+        """Is it an answer, or was the call repeated as often as allowed?"""
         return self.problem is None or self.attempt >= ask_again
 
 
@@ -68,8 +68,8 @@ class CallCache:
     """A file of responses; threads may share one object, processes one file.
 
     Raises:
-        InputError: the file is not a call cache.
-        JudgeError: it could not be read or written.
+        InputError: if the file is not a call cache.
+        JudgeError: if it could not be read or written.
     """
 
     def __init__(self, path: Path):
@@ -86,7 +86,7 @@ class CallCache:
             raise self._failure(error) from error
 
     def _create_table(self) -> None:
-        """Make the table where there is none, in one transaction: several processes may open a new file."""
+        """Create the table if needed, in one transaction, since several processes may open a new file."""
         self._base.execute("BEGIN IMMEDIATE")
         version = self._base.execute("PRAGMA user_version").fetchone()[0]
         tables = self._base.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
@@ -98,7 +98,7 @@ class CallCache:
         self._base.execute("COMMIT")
 
     def _write_ahead(self) -> None:
-        """Switch to WAL mode; SQLite does not itself wait for a file that is busy here, so this does."""
+        """Switch to WAL mode, waiting for a busy file, which SQLite itself does not do here."""
         end = time.monotonic() + WAIT
         while True:
             try:
@@ -121,7 +121,7 @@ class CallCache:
         return None if row is None else StoredCall(*row)
 
     def put(self, key: bytes, problem: str | None, response: str) -> StoredCall | None:
-        """Keep a response; where another process kept an answer first, that one is returned and stands."""
+        """Store a response; if another process stored an answer first, that one is kept and returned."""
         row = {"key": key, "problem": problem, "response": response, "time": time.time()}
         try:
             with self._lock:

@@ -1,4 +1,4 @@
-"""One chat call: the request as it is sent, and the reply as it is read."""
+"""One chat call: writing the request and reading the reply."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -11,18 +11,18 @@ from judge.remote.config import Prices
 from judge.types import Message, Usage
 
 Problem = Literal["refused", "truncated", "invalid", "too_long"]
-"""Why a reply is no answer: the model or a filter declined; it hit its token limit; it is empty, no JSON or
-JSON of another schema; or the prompt did not fit and the server would not read it."""
+"""Why a reply is not an answer: the model or a filter refused; it hit its token limit; it is empty, or not
+JSON of the schema; or the prompt was too long for the server."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """What is asked of a model.
+    """A request to a model.
 
-    ``schema`` is a JSON schema that the reply must satisfy. ``max_tokens`` bounds the reply.
+    ``schema`` is a JSON schema that the reply must satisfy. ``max_tokens`` limits the reply.
     ``top_logprobs`` asks for the log-probabilities of the reply's tokens and this many alternatives to each.
-    ``extra`` holds further fields of the body. What is ``None`` is not sent. ``first_tokens``: only the first
-    ``max_tokens`` of a reply are wanted, so one that hits this limit is an answer.
+    ``extra`` holds further fields of the body. Fields that are ``None`` are not sent. ``first_tokens``: only
+    the first ``max_tokens`` of a reply are needed, so one that hits this limit is an answer.
     """
 
     messages: Sequence[Message]
@@ -37,12 +37,12 @@ class ChatRequest:
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     def body(self, model: str, limit_field: str = "max_tokens") -> bytes:
-        """The JSON body, always the same bytes for the same request: calls are known by it.
+        """The JSON body, always the same bytes for the same request, since it is the key of a call.
 
-        Fields have one order. A schema's properties keep theirs, because models write them in it.
+        Fields have a fixed order. A schema's properties keep theirs, because models write them in that order.
 
         Raises:
-            InputError: a text holds half a character, or ``extra`` names a field that has its own place.
+            InputError: if a text has half a character, or ``extra`` repeats a field of the request itself.
         """
         body: dict[str, Any] = {
             "model": model,
@@ -78,11 +78,11 @@ class ChatRequest:
 class Reply:
     """What a model replied.
 
-    ``problem`` says why it is no answer, ``detail`` says it in words. ``parsed`` is the JSON of an answer to
-    a request with a schema. ``logprobs`` has an item for each token, as the server gave them: ``token``,
-    ``logprob``, ``top_logprobs``. ``cost`` is the price of this reply's tokens, were they paid now or,
-    ``cached``, earlier; what a run paid is in its :class:`~judge.remote.budget.Budget`. ``cached`` alone may
-    differ between a run and its repetition: it belongs in no output that is to be the same.
+    ``problem`` says why it is not an answer, ``detail`` does so in words. ``parsed`` is the JSON of an answer
+    to a request with a schema. ``logprobs`` has the server's item for each token: ``token``, ``logprob``,
+    ``top_logprobs``. ``cost`` is the price of this reply's tokens, whether paid now or, if ``cached``,
+    earlier; what a run paid is in its :class:`~judge.remote.budget.Budget`. Only ``cached`` may differ when a
+    run is repeated, so keep it out of reproducible output.
     """
 
     text: str
@@ -100,7 +100,7 @@ class Reply:
 def read_reply(
     raw: Mapping[str, Any], request: ChatRequest, prices: Prices | None, cached: bool = False
 ) -> Reply:
-    """Read a response body for which :func:`is_completion` holds, and tell an answer from what is none."""
+    """Read a response body for which :func:`is_completion` is true, and decide whether it is an answer."""
     choice = raw["choices"][0]
     message, finish = choice["message"], choice.get("finish_reason")
     content = message.get("content")
@@ -137,7 +137,7 @@ def read_reply(
 
 
 def is_completion(raw: object) -> bool:
-    """Is it a chat completion with a message, or something else that a proxy or another server sent?"""
+    """Is it a chat completion with a message, and not something else from a proxy or another server?"""
     try:
         choice, usage = raw["choices"][0], raw.get("usage")  # type: ignore[index, attr-defined]
         parts = (choice["message"], choice.get("logprobs") or {}, usage or {})
@@ -147,21 +147,21 @@ def is_completion(raw: object) -> bool:
 
 
 def read_usage(raw: Mapping[str, Any]) -> Usage | None:
-    """The tokens that a server counted; ``None`` where it did not say."""
+    """The tokens that a server counted; ``None`` if it did not say."""
     usage = raw.get("usage") or {}
     prompt, completion = usage.get("prompt_tokens"), usage.get("completion_tokens")
     return Usage(prompt, completion) if isinstance(prompt, int) and isinstance(completion, int) else None
 
 
 def price(usage: Usage, prices: Prices | None) -> float:
-    """What tokens cost, in the prices' currency; nothing without prices."""
+    """The cost of tokens in the prices' currency; 0 without prices."""
     if prices is None:
         return 0.0
     return (usage.prompt_tokens * prices.prompt + usage.completion_tokens * prices.completion) / 1e6
 
 
 def _parse(text: str, schema: Mapping[str, Any]) -> Any:
-    """The reply's JSON; raises ``ValueError`` where it is none, or none of the schema."""
+    """The reply's JSON; raises ``ValueError`` if it is not JSON, or not of the schema."""
     value = json.loads(text, parse_constant=_no_json)
     wrong = next(_validator(json.dumps(schema)).iter_errors(value), None)
     if wrong is not None:

@@ -6,8 +6,8 @@
         for reply in client.run(requests):
             ...
 
-With the same answers of the server the replies are the same, whatever the concurrency, the faults on the way,
-and how often the run was stopped and started again.
+If the server answers the same, the replies are the same, whatever the concurrency, the faults on the way and
+the number of restarts.
 """
 
 import itertools
@@ -32,13 +32,13 @@ from judge.remote.transport import Endpoint, Rejected, Response, TryAgain
 from judge.types import Message, Usage
 
 LOOK_AHEAD = 4
-"""Requests taken ahead for each call on the wire, so that others go on while the first in order is slow."""
+"""Requests read ahead per concurrent call, so that others continue while the first in order is slow."""
 LONGEST_BACKOFF = 30.0
-"""Seconds between two tries, where the server does not ask for more."""
+"""Maximum seconds between two tries, unless the server asks for more."""
 LONGEST_RETRY_AFTER = 600.0
-"""A server that asks for more seconds than this is taken for one that does not want the run."""
+"""If a server asks to wait more seconds than this, the run is given up."""
 UNREACHABLE = 6.0
-"""Seconds of tries after which a server that never answered is given up where there is no connection."""
+"""Seconds after which a server that never answered and cannot be connected to is given up."""
 
 
 _Work = SimpleQueue[tuple[ChatRequest, Future[Reply]] | None]
@@ -53,12 +53,12 @@ class ChatClient:
 
     Args:
         config: the endpoint and its model.
-        name: who is asked (a teacher's name); part of what a call is known by in the cache.
-        cache: where responses are kept; nothing is kept without.
+        name: the teacher's name; part of a call's key in the cache.
+        cache: where responses are kept; without one, nothing is kept.
         budget: the limits of this run, shared with other clients; none by default. ``budget.spent`` counts.
 
     Raises:
-        InputError: the budget is in money and the endpoint has no prices.
+        InputError: if the budget is in money and the endpoint has no prices.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class ChatClient:
         self._slots = BoundedSemaphore(config.concurrency)
         self._lock = Lock()
         self._same_call: WeakValueDictionary[bytes, Lock] = WeakValueDictionary()
-        self._open_again = 0.0  # when the endpoint takes calls again, on the monotonic clock
+        self._open_again = 0.0  # when the endpoint accepts calls again, on the monotonic clock
         self._answered = False
 
     @cached_property
@@ -84,17 +84,17 @@ class ChatClient:
         return Endpoint(self.config)
 
     def run(self, requests: Iterable[ChatRequest]) -> Iterator[Reply]:
-        """Yield the reply to each request, in order, as they come.
+        """Yield the reply to each request, in order, as they arrive.
 
-        Calls go on in threads while the caller works on a reply. Requests are taken a bounded number ahead,
-        so they may be without end. Runs at once share the connections and together keep to ``concurrency``.
+        Calls continue in threads while the caller works on a reply. Only a bounded number of requests is read
+        ahead, so they may be endless. Concurrent runs share the connections and the limit ``concurrency``.
 
         Raises:
-            JudgeError: the endpoint failed every retry, the budget is used up, or what ``requests`` raises,
-                after the replies before it. Calls that are on the wire then are waited for, and kept.
-            InputError: the endpoint takes no such request: wrong key, address, model or parameter.
+            JudgeError: if every retry failed or the budget is used up. Errors of ``requests`` are passed on.
+                Both come after the replies before them; calls in flight are then finished and kept.
+            InputError: if the endpoint refuses such requests: wrong key, address, model or parameter.
         """
-        _ = self._endpoint  # what is wrong with it is told here
+        _ = self._endpoint  # raises its errors here
         work: _Work = SimpleQueue()
         ahead: deque[Future[Reply]] = deque()
         stopped, threads, failed = Event(), list[Thread](), list[Exception]()
@@ -112,7 +112,7 @@ class ChatClient:
         except Exception:
             stopped.set()
             for future in ahead:
-                with suppress(Exception):  # the first one is raised
+                with suppress(Exception):  # only the first one is raised
                     future.result()
             raise
         finally:
@@ -121,7 +121,7 @@ class ChatClient:
                 work.put(None)
 
     def _work(self, work: "_Work", stopped: Event, failed: list[Exception]) -> None:
-        """Make calls until there are no more; after the first that fails nothing is sent."""
+        """Make calls until there are no more; after the first failure nothing is sent."""
         while (item := work.get()) is not None:
             request, future = item
             try:
@@ -129,10 +129,10 @@ class ChatClient:
             except Exception as error:
                 failed.append(error)
                 stopped.set()
-                future.set_exception(failed[0])  # those that it stops fail for the same reason
+                future.set_exception(failed[0])  # calls stopped by it fail for the same reason
 
     def _complete(self, request: ChatRequest, stopped: Event) -> Reply:
-        """The reply from the cache, or asked for and kept; of two such calls one waits for the other."""
+        """The reply from the cache or the endpoint; of two identical calls one waits for the other."""
         body = request.body(self.config.model, self.config.token_limit)
         key = call_key(self.name, body)
         with self._lock:
@@ -148,7 +148,7 @@ class ChatClient:
                     return Reply(text="", problem=error.problem, detail=str(error))
                 reply = read_reply(response.raw, request, self.config.prices)
                 other = self.cache.put(key, reply.problem, response.text) if self.cache else None
-                if other is not None:  # another process was answered first
+                if other is not None:  # another process got an answer first
                     return self._read(other, request)
                 if reply.problem is None or asked > self.config.ask_again:
                     return reply
@@ -158,7 +158,7 @@ class ChatClient:
         return read_reply(json.loads(call.response), request, self.config.prices, cached=True)
 
     def _send(self, request: ChatRequest, body: bytes, stopped: Event) -> Response:
-        """Send until there is a reply, as often as is allowed."""
+        """Send until there is a reply, with up to ``config.retries`` retries."""
         begun = time.monotonic()
         for failures in itertools.count(1):
             try:
@@ -172,19 +172,19 @@ class ChatClient:
                     or (dead and time.monotonic() + backoff - begun > UNREACHABLE)
                 ):
                     raise JudgeError(self._given_up(error, failures)) from None
-                if error.wait is not None:  # it would say the same to any other call
+                if error.wait is not None:  # applies to all other calls as well
                     self._open_again = max(self._open_again, time.monotonic() + error.wait)
                 _sleep(max(backoff, error.wait or 0.0) * random.uniform(1.0, 1.25), stopped)
         raise AssertionError("counting never ends")
 
     def _try(self, request: ChatRequest, body: bytes, stopped: Event) -> Response:
-        """Send once, when there is room on the wire and in the budget."""
-        # No tokenizer makes more tokens than bytes; the braces and names of the body pay for a chat template.
+        """Send once, as soon as concurrency and budget allow."""
+        # No tokenizer makes more tokens than bytes; the body's JSON syntax makes up for the chat template.
         most = Spending.of(Usage(len(body), request.max_tokens), self.config.prices)
         with self._slots:
             _sleep(self._open_again - time.monotonic(), stopped)
             self.budget.hold(most)
-            used = most  # so it is where the answer gets lost, or says nothing of its use
+            used = most  # if the answer gets lost or does not give its usage
             try:
                 if stopped.is_set():
                     raise _Stopped
@@ -215,11 +215,11 @@ class ChatClient:
         requests: Iterable[ChatRequest],
         count_tokens: Callable[[Sequence[Message]], int] | None = None,
     ) -> Estimate:
-        """What running the requests would take, without a call.
+        """What running the requests would use, without making calls.
 
         Args:
-            requests: as for :meth:`run`; one that comes twice is one call.
-            count_tokens: tokens of a prompt, by the model's tokenizer; without, a quarter of the bytes.
+            requests: as for :meth:`run`; duplicates count as one call.
+            count_tokens: counts a prompt's tokens, by the model's tokenizer; else a quarter of the bytes.
         """
         seen: set[bytes] = set()
         cached = prompt = completion = 0

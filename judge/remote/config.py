@@ -9,7 +9,7 @@ from judge.configs import StrictConfig
 
 
 class Prices(StrictConfig):
-    """What a million tokens cost, in any one currency."""
+    """Prices per million tokens, in any one currency."""
 
     prompt: NonNegativeFloat
     completion: NonNegativeFloat
@@ -21,21 +21,21 @@ class EndpointConfig(StrictConfig):
     base_url: str = "https://api.openai.com/v1"
     model: str = Field(min_length=1)
     key_variable: str = "OPENAI_API_KEY"
-    """The environment variable that holds the API key; a server that wants none needs none."""
+    """The environment variable with the API key; unnecessary if the server requires none."""
     concurrency: PositiveInt = 16
-    """Calls on the wire at once."""
+    """Maximum number of concurrent calls."""
     timeout: PositiveFloat = 120.0
-    """Seconds that a server may be silent while it answers a call."""
+    """Seconds without data from the server after which a call times out."""
     retries: NonNegativeInt = 8
-    """How often a failed call (408, 429, 5xx, timeout, lost connection) is sent again; then the run fails.
+    """How often a failed call (408, 429, 5xx, timeout, lost connection) is retried before the run fails.
 
     A server that was never reached is given up sooner."""
     backoff: PositiveFloat = 0.5
-    """Seconds before the first retry, doubled for each further one; a ``Retry-After`` may ask for more."""
+    """Seconds before the first retry, doubled for each further one; ``Retry-After`` may ask for more."""
     ask_again: NonNegativeInt = 2
-    """How often, over all runs, a call is repeated whose reply is no answer (refused, truncated, invalid)."""
+    """How often, over all runs, a call is repeated if its reply is refused, truncated or invalid."""
     token_limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"  # noqa: S105 (no password)
-    """The field that bounds a reply's length; OpenAI's reasoning models want the second."""
+    """The field that limits a reply's length; OpenAI's reasoning models need the second."""
     prices: Prices | None = None
 
     @field_validator("base_url")

@@ -1,6 +1,6 @@
-"""One try at one call through the ``openai`` client, and what its failure means.
+"""A single attempt at a call through the ``openai`` client, and what its failure means.
 
-The client's own retries are off: a budget has to count every try.
+The client's own retries are off, since a budget has to count every attempt.
 """
 
 import json
@@ -18,12 +18,12 @@ from judge.remote.config import EndpointConfig
 CONNECT = 3.0
 """Seconds to get a connection."""
 
-# What servers say in a 400 about one prompt that does not fit, in OpenAI's, vLLM's and llama.cpp's words.
+# Wording of OpenAI, vLLM and llama.cpp in a 400 for a prompt that does not fit.
 TOO_LONG = ("context length", "context_length", "context size", "context window")
 
 
 class TryAgain(Exception):
-    """The try failed and another may not. ``wait`` is what the server asked for, in seconds.
+    """The attempt failed but another may succeed. ``wait`` is the delay the server asked for, in seconds.
 
     ``lost``: the call may have been answered, and billed, without the answer coming through.
     ``unreachable``: there was no connection to the server.
@@ -37,7 +37,7 @@ class TryAgain(Exception):
 
 
 class Rejected(Exception):
-    """The server does not take this one request, and would not if it was sent again."""
+    """The server refuses this one request, and would do so again."""
 
     def __init__(self, problem: Problem, reason: str):
         super().__init__(reason)
@@ -46,7 +46,7 @@ class Rejected(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """A chat completion: the body as it came, and what it says."""
+    """A chat completion: the body as received, and parsed."""
 
     text: str
     raw: Mapping[str, Any]
@@ -56,7 +56,7 @@ class Endpoint:
     """Sends request bodies to one endpoint; threads may share it.
 
     Raises:
-        InputError: the key in the environment is not a key.
+        InputError: if the key in the environment cannot be a key.
     """
 
     def __init__(self, config: EndpointConfig):
@@ -84,8 +84,8 @@ class Endpoint:
 
         Raises:
             TryAgain: 408, 429, 5xx, a timeout, a broken connection, or a body that is not a chat completion.
-            Rejected: the server does not take this one request.
-            InputError: the endpoint does not take any: wrong key, address, model or parameter.
+            Rejected: the server refuses this one request.
+            InputError: the endpoint refuses all requests: wrong key, address, model or parameter.
         """
         import httpx2
         import openai
@@ -113,14 +113,14 @@ class Endpoint:
         return Response(text, raw)
 
     def _failure(self, response: Any) -> Exception:
-        """What a response with an error status means."""
+        """The exception for a response with an error status."""
         status, said = response.status_code, self._quote(response.content)
         if status in (408, 429) or status >= 500:
             wait = retry_after(response.headers.get("Retry-After"))
             return TryAgain(f"it answered {status}: {said}", wait=wait)
         if status in (400, 413, 422):
             lower = said.lower()
-            if "content_filter" in lower:  # Azure's way to refuse a prompt
+            if "content_filter" in lower:  # how Azure refuses a prompt
                 return Rejected("refused", said)
             if status == 413 or any(words in lower for words in TOO_LONG):
                 return Rejected("too_long", said)
@@ -133,7 +133,7 @@ class Endpoint:
         return InputError(f"{self.url} answered {status}: {said} ({remedy})")
 
     def _quote(self, content: bytes) -> str:
-        """What a server said, in one line that holds no key."""
+        """What a server said, in one line, with the API key masked."""
         text = content.decode("utf-8", errors="replace")
         try:
             error = json.loads(text)["error"]

@@ -1,4 +1,4 @@
-"""Rows of files: ``kinds`` of files, ``streams`` and other encodings, ``labels`` in data sets' words."""
+"""Rows of files: file ``kinds``, ``streams`` and other encodings, and ``labels`` in data sets' words."""
 
 from judge.rows.kinds import FILE_TYPES, file_type, read_rows
 from judge.rows.labels import Meanings, meanings_of, parse_label, plain_label

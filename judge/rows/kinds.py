@@ -24,29 +24,29 @@ ENCODING = (
     "save it as UTF-8, or name its encoding (judge batch, eval, calibrate and teach: --encoding cp1252)"
 )
 _LIST = re.compile(r"\s*\[\s*(?:[\"']|\]\s*$)")
-"""How a cell begins that is to be a list of texts; ``[1] Smith et al.`` and ``[music]`` are texts."""
+"""The beginning of a cell with a list of texts; ``[1] Smith et al.`` and ``[music]`` are texts."""
 
 _SEPARATOR = re.compile("sep=.?", re.IGNORECASE)
-"""What Excel may write above the header."""
+"""A line that Excel may write above the header."""
 
 
 def file_type(path: Path) -> str:
-    """What a file's name ends with, without ``.gz``."""
+    """The suffix of a file's name, in lower case and without ``.gz``."""
     return Path(path.stem).suffix.lower() if path.suffix == ".gz" else path.suffix.lower()
 
 
 def read_rows(path: Path, document: str = "document") -> Rows:
     """Yield ``(number, row)`` of a file of one of the :data:`FILE_TYPES`, text and spreadsheets also ``.gz``.
 
-    The number is that of the line on which a row begins; where a form has no lines (JSON lists, Parquet), the
-    row's own, from 1. Values of CSV and spreadsheets are texts.
+    The number is the line on which a row begins, or in formats without lines (JSON lists, Parquet) the row
+    number, from 1. Values of CSV and spreadsheets are texts.
 
     Args:
         path: the file.
-        document: the column of tables whose cells may hold a JSON list of passages.
+        document: the column of a table whose cells may be a JSON list of passages.
 
     Raises:
-        InputError: the file is not what its name says, or a row is not whole; names file and line.
+        InputError: if the file is not what its name says, or a row is incomplete; names file and line.
     """
     kind = file_type(path)
     if is_stream(path):
@@ -66,7 +66,7 @@ def _json_lines(path: Path, _: str) -> Rows:
 
 
 def _json(path: Path, document: str) -> Rows:
-    """The objects of a JSON list; other ``.json`` files hold one object a line, as HaluEval's do."""
+    """The objects of a JSON list; other ``.json`` files have one object per line, like HaluEval's."""
     with open_text(path, remedy=ENCODING) as stream:
         begins = stream.read(1)
         while begins.isspace():
@@ -107,7 +107,7 @@ def _is_one_object(path: Path) -> bool:
 
 
 def _csv(path: Path, document: str, separators: str = ",;\t") -> Rows:
-    """A header and cells, parted by what parts the header into the most."""
+    """A header and rows of cells; the separator is the one that splits the header into most cells."""
     csv.field_size_limit(sys.maxsize)
     with open_text(path, remedy=ENCODING) as stream:
         begins = []
@@ -148,7 +148,7 @@ def _sheet(path: Path, document: str) -> Rows:
         book = load_workbook(BytesIO(content))
         cells = book.get_sheet_by_index(0).to_python(skip_empty_area=False)
         tables = [sheet.name for sheet in book.sheets_metadata if sheet.typ == SheetTypeEnum.WorkSheet]
-        # Their height is counted from 0: a header alone has none.
+        # total_height counts from 0, so a header alone gives 0.
         others = [name for name in tables[1:] if book.get_sheet_by_name(name).total_height]
     except FileNotFoundError:
         raise InputError("no such file", file=path) from None
@@ -164,14 +164,14 @@ def _sheet(path: Path, document: str) -> Rows:
 
 
 def _cell_text(cell: Any) -> str:
-    """A cell as CSV would have it: spreadsheets know no whole numbers."""
+    """A cell as text, as in CSV; spreadsheets store whole numbers as floats."""
     if isinstance(cell, float) and cell.is_integer():
         return str(int(cell))
     return cell.isoformat() if isinstance(cell, date | time) else str(cell)
 
 
 def _table(path: Path, rows: Iterable[tuple[int, Sequence[str]]], document: str) -> Rows:
-    """Rows of a table as objects: the first one names the columns, and rows without any text are skipped."""
+    """Rows of a table as dicts: the first row names the columns, and blank rows are skipped."""
     filled = ((line, cells) for line, cells in rows if any(cell.strip() for cell in cells))
     head, header = next(filled, (0, ()))
     names = [name.strip() for name in header]

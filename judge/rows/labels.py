@@ -7,7 +7,7 @@ from judge.errors import InputError, unknown
 from judge.types import Label
 
 Meanings = Mapping[str, Label | None]
-"""What a set's own words mean, in the form of :func:`plain_label`; ``None`` for no label."""
+"""What a data set's own label words mean, as :func:`plain_label` gives them; ``None`` for no label."""
 
 LABEL_WORDS: Mapping[str, Label] = {
     **dict.fromkeys(
@@ -24,9 +24,9 @@ TRUE, FALSE = ("1", "true", "yes", "y"), ("0", "false", "no", "n")
 
 
 def plain_label(value: object) -> str:
-    """A label's word without case, its parts joined by one blank: NOT_ENOUGH_INFO is not enough info.
+    """A label word in lower case, its parts joined by one space: NOT_ENOUGH_INFO is "not enough info".
 
-    Of nothing it is empty; 1.0 is 1, since tables with gaps know no whole numbers.
+    ``None`` gives an empty text, and 1.0 gives 1, since tables with gaps turn whole numbers into floats.
     """
     if value is None:
         return ""
@@ -36,7 +36,7 @@ def plain_label(value: object) -> str:
 
 
 def meanings_of(column: str) -> dict[str, Label | None]:
-    """What yes and no mean where a column is named for one of the labels, such as ``is_hallucinated``."""
+    """What yes and no mean in a column named after a label, such as ``is_hallucinated``; else nothing."""
     label = LABEL_WORDS.get(re.sub(r"^(?:is|has) ", "", plain_label(column)))
     if label is None:
         return {}
@@ -45,14 +45,14 @@ def meanings_of(column: str) -> dict[str, Label | None]:
 
 
 def parse_label(value: object, means: Meanings | None = None) -> Label | None:
-    """The label that a data set's word stands for; ``None`` for an absent one.
+    """The label that a data set's word stands for; ``None`` if there is none.
 
     Args:
-        value: the word, a number or a truth value.
-        means: what words mean, in addition to :data:`LABEL_WORDS` or instead of them.
+        value: a word, a number or a boolean.
+        means: meanings of words, which add to or override :data:`LABEL_WORDS`.
 
     Raises:
-        InputError: it is not known; 1 and true say "hallucinated" in some sets and "supported" in others.
+        InputError: if the word is unknown; 1 and true are "hallucinated" in some sets, "supported" in others.
     """
     word = plain_label(value)
     if means and word in means:

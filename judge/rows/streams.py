@@ -1,4 +1,4 @@
-"""What cannot be read twice, or is not in UTF-8, as a file that is both."""
+"""Turns streams and files in other encodings into UTF-8 files that can be read more than once."""
 
 import codecs
 import gzip
@@ -17,15 +17,15 @@ from judge.rows.kinds import file_type
 
 @contextmanager
 def as_file(path: Path, encoding: str | None = None) -> Iterator[Path]:
-    """A file that can be read more than once, in UTF-8: the one that is named, or a copy for the time being.
+    """A UTF-8 file that can be read more than once: the given one, or a temporary copy.
 
     Args:
-        path: a file, a pipe, or ``-`` for standard input; what streams hold is told by how they begin.
-        encoding: what the text is in, if not UTF-8.
+        path: a file, a pipe, or ``-`` for standard input; a stream's file type is found from its first bytes.
+        encoding: the encoding of the text, if not UTF-8.
 
     Raises:
-        InputError: standard input is a terminal, or the text is not of that encoding. What is wrong with
-            a copy is told under the name that was given.
+        InputError: if standard input is a terminal, or the text is not in that encoding. Errors about a copy
+            name the original.
     """
     stream = is_stream(path)
     if not stream and encoding is None:
@@ -45,7 +45,7 @@ def as_file(path: Path, encoding: str | None = None) -> Iterator[Path]:
 
 
 def _saved(stream: Path, name: str, folder: Path, encoding: str | None) -> Path:
-    """A copy of a stream under a name that tells its type."""
+    """Copy a stream to a file whose suffix matches its type."""
     copy = folder / "stream"
     if stream == Path("-") and sys.stdin is None:
         raise InputError(f"{name} is closed; pipe samples into it, or give a file")
@@ -64,7 +64,7 @@ def _saved(stream: Path, name: str, folder: Path, encoding: str | None) -> Path:
 
 
 def _type_of(file: Path, encoding: str) -> str:
-    """The type of a file, by how it begins; within gzip, by how its content does."""
+    """The type of a file by its first bytes, or by those of its content if it is gzip."""
     with file.open("rb") as stream:
         begins = stream.read(4096)
     packed = ""
@@ -81,7 +81,7 @@ def _type_of(file: Path, encoding: str) -> str:
 
 
 def _known(encoding: str) -> str:
-    """An encoding of texts. Raises ``InputError`` where it is none."""
+    """The encoding, if it is a text encoding; else raises ``InputError``."""
     try:
         "".encode(encoding)
     except LookupError:

@@ -1,13 +1,13 @@
 """``judge serve``: a judge over HTTP (docs/serving.md).
 
-limits.py     how much a server takes on
-models.py     what goes over the wire
-reading.py    from a request to samples, every limit kept before anything is parsed
+limits.py     limits of a server
+models.py     request and response bodies
+reading.py    from a request to samples, within the limits
 batching.py   requests that arrive together are judged together
-metrics.py    what Prometheus reads
-page.py       the page of the server; assets/ holds its HTML, style and scripts
+metrics.py    metrics for Prometheus
+page.py       the server's web page; its HTML, style and scripts are in assets/
 app.py        the endpoints
-listening.py  the address, and how a server ends
+listening.py  the address, and how a server shuts down
 """
 
 from typing import TYPE_CHECKING

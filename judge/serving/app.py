@@ -47,11 +47,11 @@ def create_app(
     """Make the web application of one judge.
 
     Args:
-        checker: the judge; with its claims, or to be asked for claims as it is.
-        limits: what a request and the queue may hold.
+        checker: the judge, already with claims or without.
+        limits: limits of a request and of the queue.
         token: what clients must send as ``Authorization: Bearer TOKEN``, except to ``/health`` and the page;
-            without one, anybody may ask.
-        seen: is given every sample that is judged.
+            without one, access is open.
+        seen: called with every sample that is judged.
     """
     limits = limits or Limits()
     metrics = Metrics()
@@ -62,7 +62,7 @@ def create_app(
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         running = asyncio.create_task(batcher.run())
-        yield  # the server ends this after the last response, so nothing waits any more
+        yield  # the server resumes this after the last response, so nothing is waiting any more
         running.cancel()
         with suppress(asyncio.CancelledError):
             await running
@@ -89,7 +89,7 @@ def create_app(
     async def judge_samples(request: Request) -> Any:
         """Is each answer faithful to its document? One verdict a sample, in order."""
         try:
-            batcher.check_room()  # before a body is read in vain
+            batcher.check_room()  # before reading a body for nothing
             asked = await read_request(request, limits)
             verdicts = await _unless_gone(request, batcher.check(asked.samples, asked.claims))
         except QueueFull as error:
@@ -132,12 +132,12 @@ def _errors(*codes: int) -> dict[int | str, dict[str, Any]]:
 
 
 def _bearer(token: str) -> Any:
-    """A dependency that lets nobody pass without the token; how much of it was right shows in no time."""
+    """A dependency that requires the token, compared in constant time."""
     wanted = token.encode()
     scheme = HTTPBearer(auto_error=False)
 
     def allow(given: Annotated[HTTPAuthorizationCredentials | None, Depends(scheme)]) -> None:
-        # Headers are Latin-1 by the standard; this gives back the bytes that were sent.
+        # Headers are decoded as Latin-1 by the standard; this restores the bytes that were sent.
         sent = b"" if given is None else given.credentials.encode("latin-1")
         if not hmac.compare_digest(sent, wanted):
             raise HTTPException(401, "a valid token is required", {"WWW-Authenticate": "Bearer"})
@@ -146,7 +146,7 @@ def _bearer(token: str) -> Any:
 
 
 async def _unless_gone(request: Request, judging: Any) -> list[Verdict] | None:
-    """The verdicts, or ``None`` if the client leaves first: nobody's samples must not delay the others'."""
+    """The verdicts, or ``None`` if the client disconnects first, so that its samples do not delay others."""
     work, gone = asyncio.ensure_future(judging), asyncio.ensure_future(_disconnected(request))
     try:
         await asyncio.wait((work, gone), return_when=asyncio.FIRST_COMPLETED)
@@ -162,5 +162,5 @@ async def _disconnected(request: Request) -> None:
 
 
 async def _failed(_: Request, __: Exception) -> JSONResponse:
-    """The server's log has the traceback; clients get none of it."""
+    """The response to an unexpected error; the traceback goes only to the server's log."""
     return JSONResponse({"detail": "the judge failed; the server's log says why"}, 500)

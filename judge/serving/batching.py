@@ -1,11 +1,11 @@
 """Dynamic batching: samples of requests that arrive together are judged together.
 
-One thread judges, so that the model never works on two batches at once and the event loop stays free. While
-it works, what arrives waits; when it is done, up to ``max_batch`` of what waits are next. An idle judge gives
-the first sample ``max_wait_ms`` to be joined by others.
+One thread judges, so that the model never works on two batches at once and the event loop stays free. Samples
+that arrive meanwhile wait; up to ``max_batch`` of them are the next batch. An idle judge waits up to
+``max_wait_ms`` after the first sample for others to join it.
 
-Where the engine makes its own batches (``at_once`` of :class:`judge.backends.Backend`), every sample goes to
-it at once, in a thread of its own, until ``max_batch`` are in work; none waits for another's end.
+If the engine makes its own batches (``at_once`` of :class:`judge.backends.Backend`), every sample goes to it
+immediately, in its own thread, up to ``max_batch`` at a time; none waits for another to finish.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ from judge.types import Sample, Verdict
 
 
 class QueueFull(Exception):
-    """There is no room for a request now; ``retry_after`` is a guess in whole seconds."""
+    """The queue is full for now; ``retry_after`` is an estimate in whole seconds."""
 
     def __init__(self, retry_after: int):
         super().__init__(f"the queue is full; try again in {retry_after} s")
@@ -44,10 +44,10 @@ class Batcher:
 
     Args:
         judge: judges the batches.
-        claims: judges those whose sentences are asked for too.
+        claims: judges those that ask for claims.
         limits: size of batches and of the queue.
-        metrics: is told of every batch.
-        seen: is given every sample.
+        metrics: records every batch.
+        seen: called with every sample.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class Batcher:
         self._seen = seen
         self._judge, self._claims, self._limits, self._metrics = judge, claims, limits, metrics
         self._threads = min(judge.at_once, limits.max_batch)
-        """Batches in work at once; where there may be several, a batch is one sample."""
+        """Number of batches judged at once; if more than 1, a batch is one sample."""
         self._queue: deque[_Waiting] = deque()
         self._arrival = asyncio.Event()
         self._free = asyncio.Semaphore(self._threads)
@@ -69,17 +69,17 @@ class Batcher:
         metrics.queue.set_function(lambda: len(self._queue))
 
     def check_room(self, samples: int = 1) -> None:
-        """Raise :class:`QueueFull` unless this many more samples may wait."""
+        """Raise :class:`QueueFull` unless the queue has space for this many more samples."""
         if len(self._queue) + samples > self._limits.max_queue:
             seconds = math.ceil(len(self._queue) * self._seconds_a_sample)
             raise QueueFull(min(max(seconds, 1), 60))
 
     async def check(self, samples: Sequence[Sample], claims: bool = False) -> list[Verdict]:
-        """One verdict a sample, in order. A caller that is cancelled takes back what still waits.
+        """One verdict per sample, in order. If the call is cancelled, its waiting samples are removed.
 
         Raises:
-            QueueFull: there is no room for all of them; none is judged then.
-            Exception: whatever the judge failed with on one of them.
+            QueueFull: if there is no space for all of them; none is judged then.
+            Exception: the judge's error on any of them.
         """
         self.check_room(len(samples))
         loop = asyncio.get_running_loop()
@@ -90,7 +90,7 @@ class Batcher:
             return await asyncio.gather(*(item.verdict for item in mine))
         except asyncio.CancelledError:
             for item in mine:
-                with suppress(ValueError):  # it is being judged already
+                with suppress(ValueError):  # already being judged
                     self._queue.remove(item)
             raise
 
@@ -104,14 +104,14 @@ class Batcher:
                     judging.create_task(self._judge_batch(threads, batch))
 
     async def _judge_batch(self, threads: ThreadPoolExecutor, batch: Sequence[_Waiting]) -> None:
-        """Judge a batch in a thread, and tell those who wait for it."""
+        """Judge a batch in a thread, and pass the verdicts to the waiting callers."""
         loop = asyncio.get_running_loop()
         start = loop.time()
         found = await loop.run_in_executor(threads, self._judged, batch)
         self._note(len(batch), loop.time() - start)
         self._free.release()
         for item, verdict in zip(batch, found, strict=True):
-            if item.verdict.done():  # its caller has gone
+            if item.verdict.done():  # its caller is gone
                 continue
             if isinstance(verdict, Exception):
                 item.verdict.set_exception(verdict)
@@ -134,7 +134,7 @@ class Batcher:
         return [self._queue.popleft() for _ in range(size)] or await self._next_batch()
 
     def _judged(self, batch: Sequence[_Waiting]) -> list[Verdict | Exception]:
-        """Runs in the thread: the verdicts on a batch, in its order."""
+        """The verdicts on a batch, in its order; runs in the thread."""
         for item in batch:
             self._seen(item.sample)
         plain = iter(self._verdicts(self._judge, [item.sample for item in batch if not item.claims]))
@@ -142,7 +142,7 @@ class Batcher:
         return [next(claims if item.claims else plain) for item in batch]
 
     def _verdicts(self, judge: Checker, samples: Sequence[Sample]) -> list[Verdict | Exception]:
-        """A batch that fails is judged sample by sample: only the culprits fail."""
+        """Judge samples; if that fails, judge them one by one, so that only the culprits fail."""
         if not samples:
             return []
         try:

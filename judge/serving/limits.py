@@ -1,12 +1,12 @@
-"""How much a server takes on before it refuses."""
+"""Limits beyond which a server refuses requests."""
 
 from dataclasses import dataclass
 
 from judge.errors import InputError
 
 PROMPT_TOKENS = 32_768
-"""Tokens of one prompt, unless the command says otherwise: a model with a longer context would take memory in
-proportion for one request. Longer documents are shortened, or judged in windows."""
+"""Default limit of tokens per prompt: a model with a longer context would need memory in proportion for a
+single request. Longer documents are shortened, or judged in windows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,21 +14,21 @@ class Limits:
     """The limits of one server.
 
     Raises:
-        InputError: the largest request would not fit into the queue.
+        InputError: if the largest request would not fit into the queue.
     """
 
     max_batch: int = 64
-    """Samples that are judged together at most."""
+    """Maximum number of samples judged together."""
     max_wait_ms: float = 5.0
-    """How long a sample waits for others to share its batch, in milliseconds, while the judge is idle."""
+    """How long an idle judge waits for more samples to join a batch, in milliseconds."""
     max_queue: int = 1024
-    """Samples that may wait; what comes beyond is refused with 429."""
+    """Samples that may wait; beyond that, requests are refused with 429."""
     max_samples: int = 256
-    """Samples of one request."""
+    """Samples in one request."""
     max_sentences: int = 2048
-    """Sentences of all answers of one request that asks for claims: each is judged by itself."""
+    """Sentences in all answers of a request for claims, since each is judged separately."""
     max_characters: int = 1_000_000
-    """Characters of all documents, questions and answers of one request."""
+    """Characters in all documents, questions and answers of one request."""
     max_body_bytes: int = 4 * 2**20
     """Bytes of one request's body."""
     body_seconds: float = 30.0

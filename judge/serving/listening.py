@@ -1,4 +1,4 @@
-"""The address that a server of this toolkit listens on, and how it ends."""
+"""The address that a server of this toolkit listens on, and how it shuts down."""
 
 import signal
 import socket
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 def listen_on(host: str, port: int) -> socket.socket:
-    """A socket that holds the address and does not listen yet; port 0 takes a free one.
+    """A socket bound to the address that does not listen yet; port 0 picks a free one.
 
     Raises:
-        InputError: the address is taken, or is none of this machine.
+        InputError: if the address is taken, or does not belong to this machine.
     """
     listener = None
     try:
@@ -34,16 +34,16 @@ def listen_on(host: str, port: int) -> socket.socket:
 
 
 def address_of(listener: socket.socket) -> str:
-    """Host and port, as they stand in a URL."""
+    """Host and port, as in a URL."""
     host, port = listener.getsockname()[:2]
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def run_until_stopped(config: "uvicorn.Config", listener: socket.socket) -> None:
-    """Serve until SIGTERM or Ctrl-C; what was accepted by then is answered."""
+    """Serve until SIGTERM or Ctrl-C; requests accepted by then are answered."""
     import uvicorn
 
-    # uvicorn sends itself the signal once more when all is answered, to whoever listened before.
+    # Once all is answered, uvicorn raises the signal again for the handlers that were there before.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with suppress(KeyboardInterrupt):
         uvicorn.Server(config).run(sockets=[listener])

@@ -1,4 +1,4 @@
-"""What Prometheus reads of a server. Nothing here holds a text that was judged."""
+"""A server's metrics for Prometheus. They never contain texts that were judged."""
 
 import time
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 
 
 class Metrics:
-    """The figures of one server, in a registry of their own."""
+    """The metrics of one server, in their own registry."""
 
     def __init__(self) -> None:
         self.registry = registry = CollectorRegistry()
@@ -33,7 +33,7 @@ class Metrics:
         self.batch_seconds = Histogram(
             "judge_batch_seconds", "Seconds a batch.", buckets=SECONDS, registry=registry
         )
-        for label in (*Label, "none"):  # a rate needs a zero to start from
+        for label in (*Label, "none"):  # a rate has to start from zero
             self.verdicts.labels(label)
 
     def note_verdicts(self, verdicts: Iterable[Verdict]) -> None:
@@ -42,7 +42,7 @@ class Metrics:
             self.verdicts.labels(verdict.label or "none").inc()
 
     def text(self) -> bytes:
-        """All figures in Prometheus' text format."""
+        """All metrics in Prometheus' text format."""
         return generate_latest(self.registry)
 
 
@@ -53,11 +53,11 @@ class CountRequests:
         self._app, self._metrics = app, metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, and note how it ended."""
+        """Pass a request on, and record its status and duration."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        path = scope["path"] if scope["path"] in PATHS else "other"  # a label for every path would be endless
+        path = scope["path"] if scope["path"] in PATHS else "other"  # bounds the number of label values
         status = 500
         start = time.perf_counter()
 

@@ -1,4 +1,4 @@
-"""What goes over the wire. Field names are those of :class:`judge.types.Sample` and ``Verdict``."""
+"""Request and response bodies. Field names are those of :class:`judge.types.Sample` and ``Verdict``."""
 
 from typing import Annotated, Any
 
@@ -23,7 +23,7 @@ Passages = Annotated[list[str], Field(min_length=1, json_schema_extra={"contains
 
 
 class _Message(BaseModel):
-    """Every field is known, and nothing is changed after it was read."""
+    """A body that refuses unknown fields and is immutable."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -36,14 +36,14 @@ class SampleIn(_Message):
     """One text, or several passages."""
     answer: Text
     question: str | None = ""
-    """Empty where the task has none."""
+    """Empty if there is none."""
     task: Task | None = Task.QA
     language: Language | None = "en"
-    """This and the task in any case."""
+    """Language and task may be in any letter case."""
     id: str | float | None = None
-    """Comes back with the verdict, as a text; ``row-1``, ``row-2``, ... by default."""
+    """Returned with the verdict, as a text; by default ``row-1``, ``row-2``, ..."""
     label: Any = None
-    """Not read, like the fields below: a file with gold labels can be sent as it is."""
+    """Ignored, like the fields below, so that rows with gold labels can be sent unchanged."""
     source: str | None = ""
     group: str | None = ""
     meta: dict[str, Any] | None = None
@@ -62,7 +62,7 @@ class VerdictOut(_Message):
 
     id: str
     label: Label | None
-    """``null`` where there is no verdict; ``error`` then says why."""
+    """``null`` if there is no verdict; ``error`` then says why."""
     p_fail: float | None
     """Probability that the answer is not faithful."""
     reasoning: str | None
@@ -100,11 +100,11 @@ class ModelResponse(_Message):
     model: str
     mode: Mode
     version: str
-    """Of this toolkit."""
+    """Version of this toolkit."""
     calibrated: bool
-    """Is ``p_fail`` the share of such answers that is hallucinated?"""
+    """Is ``p_fail`` calibrated, that is, the share of such answers that are hallucinated?"""
     calibrated_claims: bool
-    """The same, where claims are asked for."""
+    """The same for requests with claims."""
     describe: dict[str, Any]
     """Everything that identifies the judge: revision, prompt hash, number format, device."""
 
@@ -122,7 +122,7 @@ class ErrorResponse(_Message):
 
 
 def inline_schema(model: type[BaseModel]) -> dict[str, Any]:
-    """A model's JSON Schema without references: OpenAPI would look for them at its own root."""
+    """A model's JSON Schema with references inlined, since OpenAPI would resolve them at its own root."""
     schema = model.model_json_schema()
     definitions = schema.pop("$defs", {})
 

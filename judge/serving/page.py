@@ -1,6 +1,6 @@
-"""The page of ``judge serve``: its files, and headers that let it load nothing from elsewhere.
+"""The web page of ``judge serve``: its files, and headers that forbid it to load anything from elsewhere.
 
-Texts of samples reach it as JSON and are set as text; its policy keeps them from becoming anything else.
+Texts of samples reach it as JSON and are shown as text; its content security policy prevents anything else.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ OWN = {
     "/common.js": "common.js",
     "/icon.svg": "icon.svg",
 }
-"""What is asked for, and the file."""
+"""Paths and their files."""
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
@@ -35,7 +35,7 @@ HEADERS = {
 
 
 def add_page(app: FastAPI) -> None:
-    """Let an application show the page, to whoever asks."""
+    """Add the page to an application, without a token."""
     for path, name in OWN.items():
         app.add_api_route(path, _sender(ASSETS / name), methods=["GET"], include_in_schema=False)
 

@@ -1,6 +1,6 @@
-"""From a request to samples. Every limit is kept before anything is parsed, and parsing is Rust's (pydantic):
-it refuses what is not UTF-8, parts of characters and deep nesting, and never fails in another way. Samples
-are checked as the rows of files are."""
+"""From a request to samples. The body is read within its limits and parsed in Rust (pydantic), which refuses
+anything but UTF-8, half characters and deep nesting, and never fails in another way. Samples are checked like
+the rows of files."""
 
 import asyncio
 import re
@@ -21,12 +21,12 @@ from judge.serving.models import JudgeRequest
 from judge.types import Sample
 
 GONE = 499
-"""Status in the metrics for a client that did not wait; nobody receives it."""
+"""Status in the metrics for a client that did not wait; it is never received."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What a request asks for: samples, and whether their sentences are to be judged too."""
+    """A parsed request: samples, and whether their sentences are to be judged too."""
 
     samples: list[Sample]
     claims: bool
@@ -36,10 +36,10 @@ async def read_request(request: Request, limits: Limits) -> Asked:
     """Read and check the body of ``POST /v1/judge``.
 
     Raises:
-        HTTPException: 408 too slow, 413 too large, 415 not JSON by its header, 400 no JSON, 422 not the
-            wanted fields; ``detail`` says where, what was found and what is wanted, in a few words.
+        HTTPException: 408 too slow, 413 too large, 415 not JSON by its header, 400 not JSON, 422 wrong
+            fields; ``detail`` says briefly where, what was found and what is expected.
     """
-    # Only JSON: pages of other sites can send forms and plain text to a server on localhost, but not JSON.
+    # JSON only: pages of other sites can send forms and plain text to a server on localhost, but not JSON.
     kind, _, more = request.headers.get("content-type", "").lower().partition(";")
     charset = re.search(r'charset="?([^\s";]+)', more)
     if charset is not None and charset[1] not in ("utf-8", "utf8", "us-ascii"):
@@ -53,7 +53,7 @@ async def read_request(request: Request, limits: Limits) -> Asked:
         raise _explain(error) from None
     try:
         parse_json(body.decode("utf-8-sig"))
-    except (ValueError, RecursionError) as fault:  # a key twice, of which pydantic takes the last
+    except (ValueError, RecursionError) as fault:  # such as a duplicate key, which pydantic would accept
         raise HTTPException(400, f"the body is not valid JSON: {fault}"[:300]) from None
     if len(found.samples) > limits.max_samples:
         raise HTTPException(
@@ -71,7 +71,7 @@ def _sample(row: Any, place: int) -> Sample:
     try:
         return sample_from_row(row, line=place + 1, labelled=False)
     except InputError as error:
-        # Names of unknown fields are the client's own words, of any length.
+        # Names of unknown fields come from the client and may have any length.
         raise HTTPException(422, f"samples.{place}.{error.field!s:.40}: {error.found}") from None
 
 
@@ -97,7 +97,7 @@ async def _read_body(request: Request, limits: Limits) -> bytes:
 
 
 def _explain(error: ValidationError) -> HTTPException:
-    """An unknown field or else the first problem, with its place; the others are counted."""
+    """An unknown field if there is one, else the first problem, with its place; others are only counted."""
     first: Any
     found = error.errors(include_input=False, include_url=False, include_context=False)
     first, *others = sorted(found, key=lambda one: one["type"] != "extra_forbidden")
