@@ -37,7 +37,7 @@ class Drill:
 
     ``half_written``: kills that left a checkpoint without its mark; ``at_steps``: steps at which the run
     started or resumed; ``difference``: largest absolute difference between the weights of the two runs;
-    ``same_evaluations``: all validation figures are equal; ``left``: files that the undisturbed output lacks.
+    ``same_evaluations``: all validation figures are equal; ``left``: files that only one output has.
     """
 
     stage: str

@@ -53,7 +53,7 @@ def pack(
         Bytes of the adapter's weights.
 
     Raises:
-        InputError: if a judge is not of this base or unlike the first, the base is missing, or ``out`` exists.
+        InputError: if a judge is not of this base or unlike the first, the base is missing or ``out`` exists.
     """
     from safetensors.torch import load_file, save_file
 
