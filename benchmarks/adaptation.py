@@ -1,14 +1,14 @@
-"""What answers of a new domain are worth: on top of the reference judge, and from its encoder alone.
+"""The value of labelled answers from a new domain, on top of the reference judge or of its plain encoder.
 
     python -m benchmarks.adaptation sets/attributionbench.jsonl.gz sets/entfa.jsonl.gz --out runs/adaptation
     python -m benchmarks.adaptation sets/mctest.jsonl.gz --gold --answers 15 50 150 500 --seeds 0 1 2
 
-Of each source some documents are set apart and measured on; of the others --answers are drawn, by whole
-documents, and recipes/own-domain/encoder.yaml is trained on them. The smaller draws are parts of the larger.
-With --gold only right answers are drawn, and the wrong ones are made from them by rule, as ``judge teach``
-does with answers that have no label; what is measured on are always the labelled answers of the source.
-What is finished is not made again: call it once more after an interruption. Prints a Markdown table: AUROC
-and balanced accuracy with 95 % intervals over documents.
+Some documents of each source are held out for evaluation. From the others --answers answers are drawn, by
+whole documents, and recipes/own-domain/encoder.yaml is trained on them. Smaller draws are subsets of larger
+ones. With --gold only correct answers are drawn, and wrong ones are made from them by rule, as in
+``judge teach`` with unlabelled answers; the evaluation always uses the labelled answers of the source.
+Finished runs are skipped, so call it again after an interruption. Prints a Markdown table: AUROC and balanced
+accuracy with 95 % intervals over documents.
 """
 
 import argparse
@@ -29,25 +29,25 @@ from judge.types import Label, Sample
 RECIPE = Path(__file__).parents[1] / "recipes" / "own-domain" / "encoder.yaml"
 BUILD = RECIPE.with_name("data.yaml")
 STARTS = {"reference": (REFERENCE, ()), "encoder alone": (MINILM.hub_id, ("learning_rate=2e-4",))}
-"""What training starts from, and its settings: an encoder that judges nothing yet is trained faster."""
+"""Starting models with their training settings: an encoder that is not a judge yet gets a higher rate."""
 
 
 def run(*command: object) -> None:
-    """One command of the toolkit, in a process of its own; told on standard error."""
+    """Run a command of the toolkit in a separate process, and log it on standard error."""
     words = [sys.executable, "-m", "judge", *map(str, command)]
     print("+", *words[1:], file=sys.stderr, flush=True)
     subprocess.run(words, check=True)
 
 
 def measured(out: Path, *options: object) -> list[Report]:
-    """The reports of ``judge eval``, which is not run again where it is done."""
+    """The reports of ``judge eval``, which is skipped if it is already done."""
     if not (out / "report.json").exists():
         run("eval", *options, "--out", out)
     return read_reports(out)
 
 
 def percent(report: Report, figure: str) -> str:
-    """A figure of the judge with its interval: ``77.1 [73.1, 81.0]``; ``-`` where there is none."""
+    """A figure of the judge with its interval: ``77.1 [73.1, 81.0]``; ``-`` if there is none."""
     value, between = getattr(report.metrics, figure), getattr(report.metrics, f"{figure}_ci")
     if value is None:
         return "-"
@@ -55,7 +55,7 @@ def percent(report: Report, figure: str) -> str:
 
 
 def parted(samples: Sequence[Sample], held_out: int, seed: int) -> tuple[list[Sample], list[Sample]]:
-    """Answers to learn from, and at least ``held_out`` about other documents to measure on."""
+    """Answers to train on, and at least ``held_out`` answers about other documents for evaluation."""
     groups: dict[str, list[Sample]] = defaultdict(list)
     for sample in samples:
         groups[sample.group].append(sample)
@@ -73,7 +73,7 @@ def measure(model: object, samples: Path, out: Path) -> str:
 
 
 def write_data(folder: Path, samples: Sequence[Sample], *, gold: bool) -> None:
-    """A data set of these answers; of right ones alone by the recipe that makes wrong ones."""
+    """Build a data set of these answers; with ``gold``, of correct ones and wrong ones made from them."""
     if (folder / "samples.jsonl").exists():
         return
     folder.mkdir(parents=True, exist_ok=True)
@@ -88,7 +88,7 @@ def write_data(folder: Path, samples: Sequence[Sample], *, gold: bool) -> None:
 
 
 def main() -> None:
-    """Part, train, measure."""
+    """Split, train, measure."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("sources", nargs="+", type=Path, help="files of labelled samples")
     parser.add_argument("--out", type=Path, default=Path("runs/adaptation"))
@@ -117,7 +117,7 @@ def main() -> None:
 def row(
     start: str, seed: int, learned: Sequence[Sample], test: Path, out: Path, options: argparse.Namespace
 ) -> list[str]:
-    """The figures of one start and seed, by the number of answers learned from."""
+    """The figures of one starting model and seed, by the number of training answers."""
     model, settings = STARTS[start]
     folder = out / start.replace(" ", "-")
     cells = [measure(model, test, folder / "eval-0") if model == REFERENCE else ""]

@@ -1,13 +1,13 @@
-"""The same samples on every engine: transformers, vLLM in process and vLLM's server give the same verdicts.
+"""Checks that transformers, vLLM in process and vLLM's server give the same verdicts on the same samples.
 
     .venv-vllm/bin/python -m benchmarks.backends_agree runs/demo/model runs/demo/sft \\
         --samples runs/demo/data/samples.jsonl
 
-Each model, full weights or a LoRA adapter, judges the samples through ``judge batch`` on each engine, in
-float32. Wanted: the label of every sample is that of transformers, and ``p_fail`` differs by at most 0.02.
-Wall times include starting Python and loading the model, but for the server, which is up before.
+Each model, full weights or a LoRA adapter, judges the samples with ``judge batch`` on each engine, in
+float32. All labels must be those of transformers, and ``p_fail`` may differ by at most 0.02. Wall times
+include starting Python and loading the model, except for the server, which is already running.
 
-Exit code 1 when it is not so.
+Exit code 1 if an engine differs by more.
 """
 
 import argparse
@@ -38,7 +38,7 @@ ENGINES = ("transformers", "vllm", "server")
 
 @contextmanager
 def server(model: str, folder: Path) -> Iterator[str]:
-    """vLLM's server with one model, called ``judge``; gives its base URL. What it says goes to a log."""
+    """Run vLLM's server with one model, called ``judge``; yields its base URL. Its output goes to a log."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -75,7 +75,7 @@ def wait(process: subprocess.Popen[bytes], url: str, log: str) -> None:
 
 
 def judge(samples: Path, out: Path, model: str, *options: str) -> tuple[list[dict[str, Any]], float]:
-    """The verdicts of ``judge batch``, and the seconds that it took."""
+    """The verdicts of ``judge batch``, and its wall time in seconds."""
     command = [sys.executable, "-m", "judge", "batch", str(samples), "-o", str(out), "--model", model]
     start = time.perf_counter()
     subprocess.run([*command, *options], check=True)
@@ -93,7 +93,7 @@ def run(engine: str, model: str, samples: Path, folder: Path) -> tuple[list[dict
 
 
 def agreement(rows: list[dict[str, Any]], reference: list[dict[str, Any]]) -> tuple[int, float]:
-    """How many labels are those of the reference, and by how much ``p_fail`` differs at most."""
+    """The number of labels that agree with the reference, and the largest difference in ``p_fail``."""
     pairs = list(zip(rows, reference, strict=True))
     same = sum(row["label"] is not None and row["label"] == other["label"] for row, other in pairs)
     scores = [(row["p_fail"], other["p_fail"]) for row, other in pairs]

@@ -1,18 +1,18 @@
-"""Builds with two teachers behind a failing server, killed at random moments: nothing lost or paid twice.
+"""Kills builds with two teachers behind a failing server at random moments: nothing is lost or paid twice.
 
     python -m benchmarks.build_drill --seeds 20
 
-For each seed one build is left alone, on a server without faults; another one, on a server with all faults,
-is killed with SIGKILL several times and started again. In the recipe one teacher perturbs, and both judge,
-together with the rules. Wanted of every seed:
+For each seed one build runs undisturbed, on a server without faults; another one, on a server with all
+faults, is killed with SIGKILL several times and restarted. In the recipe one teacher perturbs answers, and
+both judge, together with the rules. Conditions for every seed:
 
-- all files of the two data sets are the same, byte for byte (but for the server's address in the recipe), and
-  nothing else lies in the folder;
-- an answer that was in the call cache when a build was killed is never asked for again. Only calls on the
-  wire may be lost by a kill, so no more answers than that come twice;
-- where there is a manifest at a kill, the files are those that it names.
+- all files of the two data sets are identical, byte for byte (except for the server's address in the recipe),
+  and there are no other files in the folder;
+- an answer that was in the call cache when a build was killed is never requested again. A kill may only lose
+  calls in flight, so no more answers than that are sent twice;
+- if there is a manifest at a kill, the files are those that it names.
 
-Exit code 1 when any of it fails.
+Exit code 1 if any condition fails.
 """
 
 import argparse
@@ -35,7 +35,7 @@ from tests.fault_server import ROOT, FaultServer, call_key
 DOCUMENTS = 40
 CONCURRENCY = 8
 KILLS = 4
-"""Kills a seed, at most: a build may be done before its moment comes."""
+"""Maximum kills per seed: a build may finish before its kill."""
 FAULTS = {
     "408": 0.02, "429": 0.06, "500": 0.05, "503": 0.03, "timeout": 0.02, "drop": 0.08, "refusal": 0.05,
     "filtered": 0.02, "empty": 0.03, "truncated": 0.05, "invalid": 0.05, "schema": 0.05,
@@ -64,7 +64,7 @@ _CALL = re.compile(r"\b[0-9a-f]{64}\b")
 
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:
-    """What the server replies: a wrong answer or a judgement; its text names the call."""
+    """The server's reply: a wrong answer or a judgement, with an id of the call in its text."""
     call = call_key(json.dumps(request, ensure_ascii=False, separators=(",", ":")).encode())
     schema = request["response_format"]["json_schema"]["schema"]["properties"]
     if "new_answer" in schema:
@@ -80,7 +80,7 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass
 class Outcome:
-    """What came of one seed; ``kills`` holds the number of requests that the server had had at each."""
+    """The result of one seed; ``kills`` has the number of requests received by the server at each kill."""
 
     seed: int
     kills: list[int] = field(default_factory=list)
@@ -121,7 +121,7 @@ def drill(seed: int, folder: Path, documents: int = DOCUMENTS, kills: int = KILL
         for _ in range(kills):
             if build_in(disturbed, kill_after=rng.uniform(0, seconds)) is not None:
                 break
-            time.sleep(0.1)  # for the server to finish what it has in hand
+            time.sleep(0.1)  # for the server to finish pending requests
             kept.append((len(server.requests()), answers_in(disturbed / "calls.sqlite")))
             outcome.problems += _torn(disturbed / "data")
         else:
@@ -146,7 +146,7 @@ def drill(seed: int, folder: Path, documents: int = DOCUMENTS, kills: int = KILL
 
 
 def answers_in(cache: Path) -> set[str]:
-    """The calls whose answers a call cache holds, by the server's names for them."""
+    """The calls whose answers a call cache holds, by the server's ids."""
     if not cache.exists():
         return set()
     base = sqlite3.connect(cache)
@@ -175,10 +175,10 @@ def _write_recipe(folder: Path, base_url: str, documents: int) -> None:
 
 
 def build_in(folder: Path, kill_after: float | None = None) -> float | None:
-    """Build; with a number, kill the build that many seconds after it began to work.
+    """Build; with ``kill_after``, kill the build that many seconds after it began to work.
 
     Returns:
-        The seconds that the work took, or ``None`` when it was killed.
+        The duration of the work in seconds, or ``None`` if it was killed.
     """
     table = folder / "data/unfinished-build/.golds.sqlite"
     table.unlink(missing_ok=True)
@@ -187,7 +187,7 @@ def build_in(folder: Path, kill_after: float | None = None) -> float | None:
     with (folder / "output.txt").open("a") as output:
         process = subprocess.Popen(command, cwd=folder, env=environment, stdout=output, stderr=output)
     try:
-        # Its imports take longer than its work, and nothing can be lost there: it begins with its table.
+        # Imports take longer than the work, and nothing can be lost there: the work begins with its table.
         while not table.exists() and process.poll() is None:
             time.sleep(0.005)
         began = time.monotonic()
@@ -203,7 +203,7 @@ def build_in(folder: Path, kill_after: float | None = None) -> float | None:
 
 
 def _torn(data: Path) -> list[str]:
-    """Files that are not those of the manifest, where there is one."""
+    """Files that differ from those in the manifest, if there is one."""
     if not (data / "manifest.json").exists():
         return []
     files = json.loads((data / "manifest.json").read_text())["files"]
@@ -211,7 +211,7 @@ def _torn(data: Path) -> list[str]:
 
 
 def _differences(one: Path, two: Path) -> list[str]:
-    """Files that only one of two folders holds, or that differ in more than the server's address."""
+    """Files that only one of two folders has, or that differ in more than the server's address."""
     first, second = (
         {
             str(path.relative_to(root)): re.sub(rb"127\.0\.0\.1:\d+", b"", path.read_bytes())

@@ -1,11 +1,10 @@
-"""How near ``judge doctor`` comes: its estimate beside the peak memory of real training runs.
+"""The accuracy of ``judge doctor``: its estimates next to the peak memory of real training runs.
 
     python -m benchmarks.doctor_memory MODEL... [--tokens 1024]
 
-Each run is a few steps on synthetic rows, in a fresh process. Its peak on a CPU is the resident memory above
-what the process took after its imports; on a GPU it is what PyTorch reserved and what was taken before.
-Rows fill ``--tokens`` tokens, and an eighth of them is completion, as the estimate supposes. Prints a
-Markdown table.
+Each run is a few steps on synthetic rows, in a fresh process. Its peak on a CPU is the growth in resident
+memory since its imports; on a GPU it is what PyTorch reserved plus what was in use before. Rows fill
+``--tokens`` tokens, an eighth of them completion, as the estimate assumes. Prints a Markdown table.
 """
 
 import argparse
@@ -41,9 +40,9 @@ def resident(field: str) -> int:
 
 
 def write_rows(folder: Path, model: str, tokens: int) -> None:
-    """Four documents with two SFT rows and one preference pair each, as long as the estimate supposes.
+    """Write four documents with two SFT rows and one preference pair each, as long as the estimate assumes.
 
-    Two SFT rows share their prompt, and take ``tokens`` tokens together. A pair's prompt and either reply do.
+    Two SFT rows share their prompt and take ``tokens`` tokens together; so do a pair's prompt and a reply.
     """
     from judge.models.weights import load_tokenizer
     from judge.prompting.rendering import Renderer
@@ -124,7 +123,7 @@ def measured(stage: str, recipe: TrainingConfig) -> int:
 
     train: Any = train_sft if stage == "sft" else train_dpo
     if torch.cuda.is_available():
-        free, total = torch.cuda.mem_get_info()  # the context is there from here on
+        free, total = torch.cuda.mem_get_info()  # creates the context
         train(recipe)
         return total - free + torch.cuda.max_memory_reserved()
     base = resident("VmRSS")

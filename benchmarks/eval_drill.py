@@ -1,16 +1,16 @@
-"""Evaluations killed at random moments: the report equals that of an undisturbed run.
+"""Kills evaluations at random moments: the report must equal that of an undisturbed run.
 
     python -m benchmarks.eval_drill --kills 20
 
 A tiny random model judges samples by one label word, with reasoning, sampled twice, and by agreement with
-answers of its own; recorded verdicts are replayed, too. Each way is run once undisturbed, and once killed
-with SIGKILL again and again and taken up each time by the same command. A kill comes within a tenth of a
-second after a random number of further bytes was written. Wanted of each way:
+answers of its own; recorded verdicts are replayed, too. Each way of judging runs once undisturbed, and once
+with repeated kills by SIGKILL, resumed each time by the same command. A kill comes within a tenth of a second
+after a random number of further bytes was written. Conditions for each way:
 
-- ``verdicts.jsonl`` is the same, byte for byte;
-- ``report.json`` is the same but for times, the command and the number of verdicts taken up.
+- ``verdicts.jsonl`` is identical, byte for byte;
+- ``report.json`` is identical except for times, the command and the number of resumed verdicts.
 
-Exit code 1 when any of it fails.
+Exit code 1 if any condition fails.
 """
 
 import argparse
@@ -47,7 +47,7 @@ UNLIKE = ("wall_seconds", "samples_per_second", "command", "date")
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of one way; ``kills`` holds the number of verdicts that were written at each kill."""
+    """The result of one way of judging; ``kills`` has the number of verdicts written at each kill."""
 
     way: str
     kills: list[int]
@@ -63,7 +63,7 @@ class Outcome:
 
 
 def drill(way: str, folder: Path, kills: int, seed: int = 0, samples: int | None = None) -> Outcome:
-    """Run one way in an empty folder, with ``kills`` kills at most."""
+    """Run one way of judging in an empty folder, with at most ``kills`` kills."""
     prepare(folder, samples or WAYS[way][0])
     draw = random.Random(f"drill:{way}:{seed}")
     evaluate_in(folder, way, "alone")
@@ -72,7 +72,7 @@ def drill(way: str, folder: Path, kills: int, seed: int = 0, samples: int | None
     written = folder / "killed" / "verdicts.jsonl"
     while len(killed) < kills:
         done = written.stat().st_size if written.exists() else 0
-        # Halfway into what is left at most, so that there is something left for the next kill.
+        # At most halfway into the rest, so that something is left for the next kill.
         moment = done + int(draw.uniform(0, 0.5) * (whole - done)), draw.uniform(0, 0.1)
         if evaluate_in(folder, way, "killed", moment):
             break
@@ -112,10 +112,10 @@ def prepare(folder: Path, samples: int) -> None:
 
 
 def evaluate_in(folder: Path, way: str, out: str, moment: tuple[int, float] | None = None) -> bool:
-    """Measure; with a moment, kill the process some seconds after its verdicts have some bytes.
+    """Evaluate; with ``moment`` (bytes, seconds), kill the process so long after its verdicts have that size.
 
     Returns:
-        Whether it came to its end.
+        Whether it finished.
     """
     command = [
         sys.executable, "-m", "judge", "eval", "--samples", "samples.jsonl", "--out", out, *WAYS[way][1],
@@ -144,7 +144,7 @@ def evaluate_in(folder: Path, way: str, out: str, moment: tuple[int, float] | No
 
 
 def figures(out: Path) -> list[dict[str, Any]]:
-    """The reports of a result without what differs from run to run."""
+    """The reports of a result without the values that differ from run to run."""
     reports: list[dict[str, Any]] = json.loads((out / "report.json").read_text())["reports"]
     for report in reports:
         del report["counts"]["resumed"]

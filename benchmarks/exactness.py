@@ -1,11 +1,11 @@
-"""Prefix sharing against TRL's own trainers on a real model, float32, LoRA: how far are they apart?
+"""Numerical differences between prefix sharing and TRL's own trainers on a real model, in float32 with LoRA.
 
     python -m benchmarks.exactness --model runs/demo/model --data-dir DATA --steps 20
 
 For DPO with each of four losses, with and without a precomputed reference, on pairs of unequal lengths:
 relative difference of the loss, of the per-token log-probabilities and of all LoRA gradients together. For
-SFT, the same on contrast pairs against TRL's trainer on separate rows. Then the loss curves of ``--steps``.
-Adapters are moved off zero first, so that policy and reference differ.
+SFT, the same on contrast pairs against TRL's trainer on separate rows. Then the loss curves over ``--steps``.
+Adapters do not start at zero, so that policy and reference differ.
 """
 
 import argparse
@@ -39,7 +39,7 @@ def both_sides(case: str, rows: list[dict[str, Any]], model: str, steps: int, **
         with torch.no_grad():
             for parameter in trainer.model.parameters():
                 if parameter.requires_grad:
-                    # Drawn on the host: a GPU would draw other numbers.
+                    # Drawn on the host: a GPU would give other numbers.
                     parameter.add_(0.01 * torch.randn(parameter.shape).to(parameter))
     return trainers
 
@@ -56,12 +56,12 @@ def one_step(trainer: Any, batch: dict[str, torch.Tensor]) -> tuple[float, torch
 
 
 def relative(found: torch.Tensor, expected: torch.Tensor) -> float:
-    """Size of the difference over the size of what is expected."""
+    """Norm of the difference divided by the norm of ``expected``."""
     return ((found - expected).norm() / expected.norm()).item()
 
 
 def log_probabilities(trainer: Any, batch: dict[str, torch.Tensor]) -> torch.Tensor:
-    """Those of all completion tokens, row after row."""
+    """Log-probabilities of all completion tokens, row after row."""
     batch = trainer._prepare_inputs(batch)
     mask = batch["completion_mask"]
     labels = batch["input_ids"].masked_fill(mask == 0, -100)
@@ -76,10 +76,10 @@ def differences(
 ) -> dict[str, tuple[float, float]]:
     """Relative differences of ``loss``, ``log-probabilities`` (DPO) and ``gradients``.
 
-    Of each two: prefix sharing against TRL, and TRL against itself with its rows padded otherwise.
+    Two of each: prefix sharing against TRL, and TRL against itself with its rows padded differently.
     """
     sides = both_sides(case, rows, model, 1, **changes)
-    count = 3 if case.startswith("dpo") else 6  # a contrast pair is two rows of TRL's
+    count = 3 if case.startswith("dpo") else 6  # a contrast pair is two rows in TRL
     sizes = (3, count)
     picked = [
         [side.train_dataset[row] for row in range(size)] for side, size in zip(sides, sizes, strict=True)

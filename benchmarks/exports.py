@@ -1,14 +1,14 @@
-"""Judges in other runtimes beside the original: size, parity and speed, on short answers of RAGTruth.
+"""Compares exported judges with the originals: size, parity and speed, on short answers of RAGTruth.
 
     python -m benchmarks.exports reference runs/my-judge --data-dir DIR
     python -m benchmarks.exports runs/my-judge --data-dir DIR --server http://localhost:8080/v1
 
-Needs the extras export and, for GGUF, llama. Each judge is exported in every format that it can have;
-original and exports judge the same samples of the test split, in one run. Prints a Markdown table: file size,
-labels changed, mean and largest difference of p_fail from the original in float32, samples a second of
-processor time.
+Needs the extras export and, for GGUF, llama. Each judge is exported in every format it supports; original and
+exports judge the same samples of the test split, in one run. Prints a Markdown table: file size, changed
+labels, mean and largest difference of p_fail from the original in float32, samples per second of processor
+time.
 
-``--server`` asks a server of llama.cpp that runs the judge's GGUF file, as ``--backend openai`` does.
+``--server`` asks a llama.cpp server that runs the judge's GGUF file, like ``--backend openai``.
 """
 
 import argparse
@@ -36,15 +36,15 @@ HEAD = """
 
 
 def judged(judge: Checker, samples: Sequence[Sample]) -> tuple[list[Verdict], float]:
-    """Verdicts, and samples a second of one core: what else runs on the machine costs wall time alone."""
-    judge.check(samples[:2])  # what is set up at the first call is not a part of the speed
+    """Verdicts, and samples per second of processor time, which other programs do not affect."""
+    judge.check(samples[:2])  # the setup in the first call does not count
     start = time.process_time()
     verdicts = judge.check(samples)
     return verdicts, len(samples) / (time.process_time() - start)
 
 
 def raw(judge: Checker) -> Checker:
-    """The judge without its calibration, which is the same on all sides."""
+    """The judge without its calibration, which is the same in all runtimes."""
     return replace(judge, calibrations={})  # type: ignore[type-var]
 
 

@@ -1,11 +1,11 @@
-"""Runs of the chat client against a failing server, killed at random moments and started again.
+"""Kills runs of the chat client against a failing server at random moments, and restarts them.
 
     python -m benchmarks.fault_drill --seeds 20
 
-For each seed, one run is left alone and one, against another server with the same faults, is killed with
-SIGKILL a few times before it may end; every start has another concurrency. Then the two outputs must be the
-same bytes, no call whose answer was stored at a kill may have come to the server after it, and no kill may
-have lost more answers than there were calls on the wire.
+For each seed, one run is undisturbed; another one, against a second server with the same faults, is killed
+with SIGKILL a few times before it may finish, and each restart has another concurrency. The two outputs must
+be identical, no call whose answer was stored at a kill may reach the server after it, and no kill may lose
+more answers than there were calls in flight.
 """
 
 import argparse
@@ -41,13 +41,13 @@ SCHEMA = {
 
 
 def make_requests() -> list[ChatRequest]:
-    """Calls of which every tenth comes twice."""
+    """Calls, every tenth of them twice."""
     texts = [f"第 {call - call % 10 // 9} 题" for call in range(CALLS)]
     return [ChatRequest([{"role": "user", "content": text}], schema=SCHEMA, seed=1) for text in texts]
 
 
 def run(base_url: str, folder: Path, concurrency: int) -> None:
-    """One run, as a process that can be killed: all replies, written at the end."""
+    """One run in a process that can be killed; writes all replies at the end."""
     config = EndpointConfig(
         base_url=base_url, model=MODEL, concurrency=concurrency, timeout=2.0, backoff=0.02,
         prices=Prices(prompt=2.5, completion=10),
@@ -60,10 +60,10 @@ def run(base_url: str, folder: Path, concurrency: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Drill:
-    """What one seed showed.
+    """The result of one seed.
 
-    ``same``: the outputs are; ``lost``: the most answers that one kill lost; ``repeated``: stored calls that
-    were made again; ``problems``: replies that ended as no answer; ``outcomes``: of the killed run.
+    ``same``: outputs are identical; ``lost``: most answers lost by one kill; ``repeated``: stored calls that
+    were made again; ``problems``: replies without an answer; ``outcomes``: those of the killed run.
     """
 
     same: bool
@@ -109,8 +109,8 @@ def _kill(
 ) -> tuple[dict[str, float], list[int]]:
     """Kill runs after random numbers of requests.
 
-    Returns, for each call, when the first kill was that found its answer stored; and for each kill the number
-    of answered calls that were not stored.
+    Returns, for each call, the time of the first kill at which its answer was stored, and for each kill the
+    number of answered calls that were not stored.
     """
     bodies = [request.body(MODEL) for request in make_requests()]
     stored_at: dict[str, float] = {}
@@ -123,7 +123,7 @@ def _kill(
             time.sleep(0.002)
         process.kill()
         process.communicate()
-        time.sleep(0.1)  # what is on the wire arrives, and is answered to nobody
+        time.sleep(0.1)  # requests in flight still arrive; nobody receives their answers
         moment, rows = time.time(), server.requests()
         with CallCache(folder / "calls.sqlite") as cache:
             for body in bodies:

@@ -1,18 +1,18 @@
-"""Samples a second of the ways to judge, on the same rows of RAGTruth's test split, with the same weights.
+"""Speed of several ways to judge the same rows of RAGTruth's test split with the same weights.
 
     python -m benchmarks.judging_speed runs/demo/model runs/demo/sft --data-dir ../shared/data
 
 Compared with verdict mode on the transformers backend:
 
 - ``pipeline``: a text-generation pipeline on the reason prompt, greedy, at most 600 new tokens, one sample at
-  a time, which is how Lynx is run. It is slow, and judges the first ``--slow-rows`` rows only.
-- ``lm-eval``: the HF model of lm-evaluation-harness scores the two label words of the verdict prompt, at the
-  batch size of 1, 4 and 16 that is best on the first rows (``pip install lm-eval``).
+  a time, as Lynx is run. It is slow, so it only judges the first ``--slow-rows`` rows.
+- ``lm-eval``: the HF model of lm-evaluation-harness scores the two label words of the verdict prompt, with
+  the batch size out of 1, 4 and 16 that is fastest on the first rows (``pip install lm-eval``).
 - ``vllm``: the same verdicts on vLLM in this process.
-- ``unshared``: every sample by itself, where several answers are about one document.
+- ``unshared``: every sample alone, on rows with several answers about one document.
 
-Rows are drawn by ``--seed``; for ``unshared`` whole documents are, with six answers each.
-Prints samples a second and ratios, and how many labels agree with verdict mode's.
+Rows are drawn by ``--seed``; for ``unshared`` whole documents are drawn, with six answers each.
+Prints samples per second and ratios, and how many labels agree with verdict mode.
 """
 
 import argparse
@@ -37,18 +37,18 @@ WORDS = LABEL_WORDS["en"]
 
 
 class Run:
-    """What one way said and took."""
+    """The verdicts and the time of one way."""
 
     def __init__(self, name: str, labels: Sequence[Label | None], seconds: float):
         self.name, self.labels, self.seconds = name, labels, seconds
 
     @property
     def speed(self) -> float:
-        """Samples a second."""
+        """Samples per second."""
         return len(self.labels) / self.seconds
 
     def against(self, other: "Run") -> str:
-        """One line: speed, and how this compares with the other."""
+        """One line: the speed, and the comparison with the other way."""
         same = sum(one == two for one, two in zip(self.labels, other.labels, strict=False))
         return (
             f"{self.name}: {self.speed:.3f} samples/s on {len(self.labels)} rows in {self.seconds:.1f} s; "
@@ -57,19 +57,19 @@ class Run:
 
 
 def timed(name: str, judge: Callable[[Sequence[Sample]], list[Label | None]], rows: Sequence[Sample]) -> Run:
-    """Judge rows after a first one, whose time does not count."""
+    """Judge rows after a warm-up row that does not count."""
     judge(rows[:1])
     start = time.perf_counter()
     return Run(name, judge(rows), time.perf_counter() - start)
 
 
 def verdicts(judge: Judge) -> Callable[[Sequence[Sample]], list[Label | None]]:
-    """This project's way."""
+    """Verdict mode of this project."""
     return lambda rows: [verdict.label for verdict in judge.check(rows)]
 
 
 def one_by_one(judge: Judge) -> Callable[[Sequence[Sample]], list[Label | None]]:
-    """Every sample by itself, so that none shares anything with another, and none is padded."""
+    """Every sample alone, without prefix sharing or padding."""
     return lambda rows: [judge.check([row])[0].label for row in rows]
 
 
@@ -97,7 +97,7 @@ def by_pipeline(backend: TransformersBackend) -> Callable[[Sequence[Sample]], li
 
 
 def by_lm_eval(backend: TransformersBackend, size: int) -> Callable[[Sequence[Sample]], list[Label | None]]:
-    """The likelier of the two label words, as lm-evaluation-harness finds it."""
+    """The likelier of the two label words, by lm-evaluation-harness."""
     from lm_eval.api.instance import Instance
     from lm_eval.models.huggingface import HFLM
 

@@ -1,13 +1,13 @@
-"""What the leak gate finds of planted leaks, what it takes for leaks wrongly, and how fast it is.
+"""Recall of the leak gate on planted leaks, its false alarms, and its speed.
 
     python -m benchmarks.leak_recall                                  # synthetic documents
     python -m benchmarks.leak_recall --data-dir DIR                   # real benchmarks and documents
     python -m benchmarks.leak_recall --speed 1000000                  # rows through the gate on one core
 
-DIR holds the original files of benchmarks and of PubMedQA, XQuAD, COVID-QA, CMRC 2018 and DRCD. Into 10,000
-training rows 300 of each kind are planted: a benchmark's document as it is; with other case, spacing and
-marks; with one word (character in Chinese) in ten changed; as it is under another question; and one passage,
-half of a document or a document within a longer one. Prints a Markdown table.
+DIR holds the original files of benchmarks and of PubMedQA, XQuAD, COVID-QA, CMRC 2018 and DRCD. 300 leaks of
+each kind are planted in 10,000 training rows: an unchanged document of a benchmark; with other case, spacing
+and punctuation; with one word (character in Chinese) in ten replaced; unchanged with another question; and a
+passage, half of a document or a document within a longer one. Prints a Markdown table.
 """
 
 import argparse
@@ -30,7 +30,7 @@ from judge.types import Sample
 
 ROWS, PLANTED = 10_000, 300
 SHORTEST = 30
-"""Words of the shortest document that is planted."""
+"""Shortest planted document, in words."""
 _MARKS = ["", "!", " -", ";", "…", "\u3002", "\uff0c"]
 
 
@@ -38,7 +38,7 @@ _MARKS = ["", "!", " -", ";", "…", "\u3002", "\uff0c"]
 
 
 def vocabulary(language: str, rng: random.Random) -> list[str]:
-    """Made-up words, or the common Chinese characters, in an order that stands for their frequency."""
+    """Made-up words, or common Chinese characters, ordered by their assumed frequency."""
     if language == "zh":
         found = [chr(code) for code in range(0x4E00, 0x4E00 + 3000)]
     else:
@@ -49,7 +49,7 @@ def vocabulary(language: str, rng: random.Random) -> list[str]:
 
 
 def synthetic(number: int, language: str, name: str, seed: int = 0) -> Iterator[Sample]:
-    """Samples about documents whose words are as unevenly frequent as in a language (Zipf)."""
+    """Samples about documents with natural word frequencies (Zipf)."""
     rng = random.Random(f"{seed}:{language}:{name}")
     known = vocabulary(language, random.Random(seed))
     steps = list(accumulate(1 / (rank + 3) for rank in range(len(known))))
@@ -71,7 +71,7 @@ def synthetic(number: int, language: str, name: str, seed: int = 0) -> Iterator[
 
 
 def real_documents(data_dir: Path) -> Iterator[Sample]:
-    """Samples of question answering sets that no benchmark holds: of PubMedQA, those not in HaluBench."""
+    """Samples of question answering sets that are in no benchmark: of PubMedQA, those not in HaluBench."""
     squad = {
         "xquad": "xquad/xquad.en.json.gz",
         "covid-qa": "covid-qa/200423_covidQA.json.gz",
@@ -107,10 +107,10 @@ def _units(text: str) -> tuple[list[str], str]:
 
 
 def restyled(text: str, rng: random.Random) -> str:
-    """The same words with other case, spacing and marks."""
+    """The same words with other case, spacing and punctuation."""
     units, joint = _units(text)
     styles = (str.upper, str.title, str.lower, str)
-    # Letters such as the German sharp s have no capital of their own.
+    # Some letters, such as the German sharp s, have no capital form.
     changed = [style(unit) if style(unit).casefold() == unit.casefold() else unit
                for unit in units for style in [rng.choice(styles)]]  # fmt: skip
     gaps = [joint, f"{joint}\n", "  ", *(f"{mark}{joint}" for mark in _MARKS)]
@@ -142,7 +142,7 @@ def partial(text: str, rng: random.Random, others: Sequence[str]) -> str:
 def planted(
     benchmark: Sequence[Sample], clean: Sequence[Sample], number: int, rng: random.Random
 ) -> list[Sample]:
-    """``number`` leaks of each kind; the kind stands in ``meta["leak"]``."""
+    """``number`` leaks of each kind; ``meta["leak"]`` has the kind."""
     seeds = [sample for sample in benchmark if len(words(sample.document_text)) >= SHORTEST]
     asked = [sample for sample in seeds if sample.question]
     others = [sample.document_text for sample in clean]
@@ -163,14 +163,14 @@ def planted(
         pool = asked if kind == "another question" and asked else seeds
         for place, seed in enumerate(rng.choices(pool, k=number)):
             name = f"{kind}-{place}"
-            # Only the document is to be found: question and answer are those of no benchmark.
+            # Only the document is a leak: question and answer are not from a benchmark.
             found.append(replace(change(replace(seed, question="", answer=name)), id=name, group=name,
                                  meta={"leak": kind}))  # fmt: skip
     return found
 
 
 def figures(index: BenchmarkIndex, rows: Sequence[Sample]) -> tuple[dict[str, tuple[int, int]], list[Sample]]:
-    """Found and planted leaks of each kind, and the rows that were taken for leaks wrongly."""
+    """Found and planted leaks of each kind, and the false alarms."""
     leaks = leaks_in(rows, index.check)
     kept = {sample.id for sample in rows if pair_of(sample) not in leaks}
     total = Counter(sample.meta["leak"] for sample in rows if "leak" in sample.meta)
@@ -200,7 +200,7 @@ def report(title: str, index: BenchmarkIndex, benchmark: Sequence[Sample], clean
 
 
 def speed(number: int, index: BenchmarkIndex, rows_a_document: int = 4) -> None:
-    """Rows through the gate and out again; the texts are made on the fly."""
+    """Measure the gate on many rows, whose texts are made on the fly."""
     pool = list(synthetic(20_000, "en", "speed"))
 
     def read() -> Iterator[Sample]:

@@ -1,11 +1,11 @@
-"""How sure a judge may be on sources that it never saw: measured, and kept in its judge.json.
+"""Measures how confident a judge may be on unseen sources, and stores the result in its judge.json.
 
     python -m benchmarks.never_seen runs/reference/seed0/whole runs/reference/seed0/judge \\
         my-sets/apart/*.jsonl.gz --out runs/never-seen
 
-The first folder is the judge without a calibration, the second the same one calibrated. The files hold
-labelled samples of sources that it was not trained on, and that nothing is measured on afterwards. The
-log-odds of its verdicts are divided by the temperature that fits these sources together; labels stay.
+The first folder is the judge without a calibration, the second the same judge calibrated. The files hold
+labelled samples of sources that it was not trained on and that are not used for evaluation later. The
+log-odds of its verdicts are divided by the temperature that fits all these sources; labels do not change.
 """
 
 import argparse
@@ -25,14 +25,14 @@ Told = tuple[list[float], list[bool]]
 
 
 def of_source(folder: Path) -> Told:
-    """What a result folder of ``judge eval`` tells of a source."""
+    """Probabilities and labels of one source, from a result folder of ``judge eval``."""
     rows = [row for _, row in read_jsonl(folder / VERDICTS)]
     told = [(chance, row) for row in rows if (chance := verdict_from_row(row).p_fail) is not None]
     return [chance for chance, _ in told], [row["label"] == "FAIL" for _, row in told]
 
 
 def pooled(told: Sequence[Told]) -> Told:
-    """Some sources as one."""
+    """Several sources as one."""
     return [p for chances, _ in told for p in chances], [fail for _, fails in told for fail in fails]
 
 
@@ -42,7 +42,7 @@ def curve_of(told: Sequence[Told]) -> Curve:
 
 
 def found(told: Sequence[Told]) -> NeverSeen:
-    """The temperature of all sources; the error after it is of each source by a curve of the others."""
+    """The temperature of all sources; the error of each source uses a curve fitted to the others."""
     held_out = []
     for number, (chances, _) in enumerate(told):
         curve = curve_of([source for place, source in enumerate(told) if place != number])
@@ -58,7 +58,7 @@ def found(told: Sequence[Told]) -> NeverSeen:
 
 
 def main() -> None:
-    """Judge the sources, fit, keep."""
+    """Judge the sources, fit the temperature, store it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("plain", type=Path, help="the judge without a calibration")
     parser.add_argument("judge", type=Path, help="the calibrated judge, whose judge.json is changed")

@@ -1,15 +1,15 @@
-"""Load on ``judge serve`` from another process, on loopback: latency, throughput, stopping, memory.
+"""Load test of ``judge serve`` from another process, on loopback: latency, throughput, stopping, memory.
 
     python -m benchmarks.serve_load --model runs/demo/model --seconds 60 --connections 64 --requests 10000
 
 1. Direct: samples/s of ``Judge.check`` in this process on the same samples, before the server starts.
-2. Load: every connection sends one sample after another for some seconds; a refused one (429) waits as long
-   as it is told to. Wanted: no other failure, and at least 85 % of the direct throughput.
-3. Memory: the server's resident memory over many more requests. Wanted: no more than 5 % growth after the
-   first tenth.
-4. SIGTERM while every connection waits for a verdict: what was accepted is answered, and the exit code is 0.
+2. Load: every connection sends one sample after another for some seconds; after a refusal (429) it waits as
+   long as the server says. Condition: no other failure, and at least 85 % of the direct throughput.
+3. Memory: the server's resident memory over many more requests. Condition: at most 5 % growth after the first
+   tenth.
+4. SIGTERM while every connection waits for a verdict: accepted requests are answered, and the exit code is 0.
 
-Exit code 1 when something wanted was missed.
+Exit code 1 if any condition fails.
 """
 
 import argparse
@@ -33,7 +33,7 @@ THROUGHPUT, GROWTH = 0.85, 1.05
 
 
 def draw(data: Path | None, count: int) -> list[Sample]:
-    """Samples of a file, or made ones, of about 900 characters; each document has several answers."""
+    """Samples of a file, or synthetic ones, of about 900 characters; each document has several answers."""
     if data is not None:
         return list(read_samples(data))[:count]
     facts = "The bridge of place {n} was built in {n}. It is {n} metres long and made of stone. " * 10
@@ -50,7 +50,7 @@ def body(sample: Sample) -> dict[str, Any]:
 
 
 class Load:
-    """Connections that ask without end, and what became of their requests."""
+    """Connections that send requests continuously, and the outcomes of these."""
 
     def __init__(self, url: str, samples: list[Sample], connections: int):
         self.url, self.samples, self.connections = url, samples, connections
@@ -59,7 +59,7 @@ class Load:
         self.sent = 0
 
     async def run(self, goes_on: Callable[[], bool]) -> None:
-        """Ask on all connections while a condition holds."""
+        """Send requests on all connections while a condition holds."""
         import httpx2
 
         limits = httpx2.Limits(max_connections=self.connections, max_keepalive_connections=self.connections)
@@ -95,12 +95,12 @@ class Load:
         return self.outcomes.total() - self.outcomes["200"] - self.outcomes["429"]
 
     def percentiles(self) -> dict[str, float]:
-        """Seconds that the answered requests took."""
+        """Percentiles of the latency of answered requests, in seconds."""
         cuts = statistics.quantiles(self.seconds, n=100)
         return {f"p{cut}": cuts[cut - 1] for cut in (50, 95, 99)}
 
     def latency(self) -> str:
-        """The same in words."""
+        """The percentiles as text."""
         return ", ".join(f"{name} {1000 * seconds:.0f} ms" for name, seconds in self.percentiles().items())
 
 
@@ -124,7 +124,7 @@ def resident(process: int) -> float:
 
 
 async def stop_under_load(load: Load, server: "subprocess.Popen[str]") -> Counter[str]:
-    """Send SIGTERM while all connections wait; what became of the last request of each."""
+    """Send SIGTERM while all connections wait; returns the outcome of the last request of each."""
     before, stopping = load.outcomes.copy(), False
     asking = asyncio.create_task(load.run(lambda: not stopping))
     await asyncio.sleep(2)
@@ -137,7 +137,7 @@ async def stop_under_load(load: Load, server: "subprocess.Popen[str]") -> Counte
 def measure(
     model: str, samples: list[Sample], seconds: float, connections: int, requests: int
 ) -> tuple[dict[str, Any], bool]:
-    """Measure and print; returns the figures, and whether all is as it is wanted."""
+    """Measure and print; returns the figures, and whether all conditions hold."""
     speed = direct(model, samples, seconds / 2)
     print(f"direct    {speed:.1f} samples/s")
     command = [sys.executable, "-m", "judge", "serve", "--model", model, "--port", "0"]
@@ -175,7 +175,7 @@ def measure(
 
 
 def main() -> int:
-    """Measure, print, and compare with what is wanted."""
+    """Measure, print, and check the conditions."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--model", default="runs/demo/model")
     parser.add_argument("--data", type=Path, help="Samples to ask for; by default made ones.")

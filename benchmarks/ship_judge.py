@@ -1,10 +1,10 @@
-"""Put a trained judge into the package: its adapter, what it is, how good, and from what it was made.
+"""Puts a trained judge into the package: its adapter, its identity, its results and its model card.
 
     python -m benchmarks.ship_judge reference runs/reference/seed0
     python -m benchmarks.ship_judge reference-lm runs/reference/lm
 
-Takes the folder of a run of a recipe's Makefile: the calibrated adapter in ``judge``, its result on RAGTruth
-in ``eval``. Places on the machine that trained it are left out.
+Takes the output folder of a recipe's Makefile: the calibrated adapter in ``judge``, its result on RAGTruth in
+``eval``. Paths on the training machine are left out.
 """
 
 import argparse
@@ -34,7 +34,7 @@ PLACES = {
         "output": "runs/reference/lm/judge",
     },
 }
-"""What the second stage starts from, learns and writes, as the recipe names it."""
+"""Start, data and output of the second stage, as named in the recipe."""
 LICENCES = {
     REFERENCE: {
         "Apache-2.0": "all-MiniLM-L6-v2, InfoTabS, Q2, Fool Me Twice, COVID-QA, pairs written for this "
@@ -63,7 +63,7 @@ figures, by benchmark and by source. A verdict is a hint for a reader, not a pro
 
 
 def measured(report: Report) -> dict[str, Any]:
-    """The figures that the judge is introduced with."""
+    """The figures for the judge's presentation."""
     metrics = report.metrics
     return {
         "balanced_accuracy": round(100 * metrics.balanced_accuracy, 1),
@@ -75,7 +75,7 @@ def measured(report: Report) -> dict[str, Any]:
 
 
 def without_places(name: str, identity: dict[str, Any]) -> dict[str, Any]:
-    """The content of judge.json as anybody's machine may read it."""
+    """The content of judge.json without paths of the training machine."""
     places = PLACES[name]
     found = {**identity, "data": places["data"], "recipe": {**identity["recipe"], **places}}
     found["training"] = {key: value for key, value in identity["training"].items() if key != "losses"}
@@ -85,7 +85,7 @@ def without_places(name: str, identity: dict[str, Any]) -> dict[str, Any]:
 
 
 def confidence(identity: dict[str, Any]) -> str:
-    """What the probabilities are worth on sources that training left out; empty where nobody measured it."""
+    """A paragraph on the probabilities on unseen sources; empty if they were not measured."""
     found = Calibration.model_validate(identity["calibration"]["verdict"]).never_seen
     if found is None:
         return ""
@@ -127,7 +127,7 @@ Baselines, intervals and other benchmarks: docs/judges.md.
 
 
 def main() -> None:
-    """Copy and describe."""
+    """Copy the judge and write its card."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("name", choices=PLACES)
     parser.add_argument("run", type=Path)

@@ -1,11 +1,11 @@
-"""Training runs that are killed at random moments, saves included, and resumed; against an undisturbed one.
+"""Kills training runs at random moments, also while saving, resumes them, and compares with undisturbed runs.
 
     python -m benchmarks.training_drill --kills 20 --steps 40
 
-For SFT and DPO, on a tiny random model in float32 with dropout, one run is left alone, and one is killed with
-SIGKILL many times before it may end. Every second kill comes while a checkpoint is written. Both
-runs must end with the same weights, the same evaluations and a clean folder. SFT runs a second time with the
-weights of its best evaluation, which have to outlive the kills too.
+For SFT and DPO, on a tiny random model in float32 with dropout, one run is undisturbed, and one is killed
+with SIGKILL many times before it may finish, every second time while a checkpoint is written. Both runs must
+end with the same weights, the same evaluations and a clean folder. SFT runs a second time with the weights of
+its best evaluation, which have to survive the kills too.
 """
 
 import argparse
@@ -26,18 +26,18 @@ from tests.tiny_data import build_towers, training
 
 TOLERANCE = 1e-5
 INTERVAL = 2  # steps between checkpoints
-SAVING = 0.12  # seconds that writing a checkpoint of this model takes, about
+SAVING = 0.12  # approximate seconds to write a checkpoint of this model
 RUNS = (("sft", False), ("dpo", False), ("sft", True))  # stage, and whether the best weights are kept
-FORK = multiprocessing.get_context("fork")  # so that the libraries, which take seconds, are loaded once
+FORK = multiprocessing.get_context("fork")  # so that the libraries are only loaded once
 
 
 @dataclass(frozen=True, slots=True)
 class Drill:
-    """What one killed run showed.
+    """The result of one killed run.
 
-    ``half_written``: kills that left a checkpoint without its mark; ``at_steps``: where the lives began;
-    ``difference``: largest absolute one between the weights of the two runs; ``same_evaluations``: all
-    validation figures are equal; ``left``: what lies in the output and in the undisturbed one does not.
+    ``half_written``: kills that left a checkpoint without its mark; ``at_steps``: steps at which the run
+    started or resumed; ``difference``: largest absolute difference between the weights of the two runs;
+    ``same_evaluations``: all validation figures are equal; ``left``: files that only one output has.
     """
 
     stage: str
@@ -55,7 +55,7 @@ class Drill:
 
 
 def prepare(folder: Path) -> None:
-    """A tiny model, and a data set about two dozen short documents."""
+    """Make a tiny model, and a data set about two dozen short documents."""
     from tests.conftest import tiny_model, tiny_tokenizer
 
     tokenizer = tiny_tokenizer("chatml")
@@ -65,7 +65,7 @@ def prepare(folder: Path) -> None:
 
 
 def train(folder: Path, output: Path, stage: str, keep_best: bool, steps: int, resume: bool) -> None:
-    """One life of a run."""
+    """Train from the start, or from the last checkpoint, to the end or to a kill."""
     from judge.training.config import DPORecipe, SFTRecipe
     from judge.training.dpo import train_dpo
     from judge.training.sft import train_sft
@@ -90,7 +90,7 @@ def train(folder: Path, output: Path, stage: str, keep_best: bool, steps: int, r
 
 
 def life(log: Path, begun: Any, work: Callable[..., None], *arguments: Any) -> None:
-    """A child: quiet, and telling when its first step begins."""
+    """Body of a child process: runs quietly, and signals when its first step begins."""
     import torch
 
     from judge.training import callbacks
@@ -123,7 +123,7 @@ def finish(process: Any, folder: Path) -> None:
 
 
 def reached(output: Path) -> int:
-    """The last step whose checkpoint was at least begun."""
+    """The last step with a checkpoint, complete or not."""
     return max((int(path.name.partition("-")[2]) for path in output.glob("checkpoint-*")), default=0)
 
 
@@ -157,7 +157,7 @@ def drill(folder: Path, stage: str, keep_best: bool, steps: int, kills: int, see
         time.sleep(rng.uniform(0, SAVING if done % 2 else INTERVAL * seconds / steps))
         process.kill()
         process.join()
-        if process.exitcode == 0:  # it ended before the kill came, and begins anew
+        if process.exitcode == 0:  # it finished before the kill, and starts again
             shutil.rmtree(killed)
             continue
         done += 1
@@ -200,7 +200,7 @@ def main() -> int:
     settings = parser.parse_args()
     os.environ |= {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false", "TQDM_DISABLE": "1"}
     import judge.training.callbacks
-    import judge.training.trainer  # noqa: F401 (loaded here, the children need not)
+    import judge.training.trainer  # noqa: F401 (loaded once, for all children)
 
     good = True
     with tempfile.TemporaryDirectory() as temporary:

@@ -1,4 +1,4 @@
-"""Token rows to measure trainers on: of set lengths, about documents of 700 tokens, or of real data sets."""
+"""Token rows for benchmarks of trainers: of fixed lengths, about documents of 700 tokens, or of real data."""
 
 import random
 from collections.abc import Sequence
@@ -69,7 +69,7 @@ def random_pair(draw: random.Random, prompt: int, chosen: int, rejected: int) ->
 
 
 def sft_row(sample: Sample, renderer: Renderer) -> dict[str, Any]:
-    """The right verdict of a sample, as a row of verdict mode."""
+    """The correct verdict on a sample, as a row of verdict mode."""
     messages = BuiltinPrompt().messages(sample, "verdict")
     reply = format_judgement("verdict", sample.language, _label(sample), "")
     prompt, completion = renderer.completion_ids(messages, reply)
@@ -77,7 +77,7 @@ def sft_row(sample: Sample, renderer: Renderer) -> dict[str, Any]:
 
 
 def pair_row(sample: Sample, renderer: Renderer) -> dict[str, Any]:
-    """The right and the wrong judgement of a sample, in reason mode."""
+    """The correct and the wrong judgement of a sample, in reason mode."""
     mode: Mode = "reason"
     messages = BuiltinPrompt().messages(sample, mode)
     label = _label(sample)
@@ -111,7 +111,7 @@ def long_pairs(tokenizer: Any) -> list[GoldPairs]:
 
 
 def ragtruth_pairs(data_dir: Path) -> list[GoldPairs]:
-    """Answers of RAGTruth's training split to one question, the first of each label."""
+    """Pairs of answers to one question from RAGTruth's training split, the first of each label."""
     groups: dict[str, dict[Label, Sample]] = {}
     for sample in load_split("train", data_dir):
         groups.setdefault(sample.group, {}).setdefault(_label(sample), sample)
@@ -119,7 +119,7 @@ def ragtruth_pairs(data_dir: Path) -> list[GoldPairs]:
 
 
 def xquad_pairs(data_dir: Path) -> list[GoldPairs]:
-    """English questions of XQuAD with their answer, and one that was edited by rule."""
+    """English questions of XQuAD with their answer, and a wrong one made from it by rule."""
     golds = [sample for sample in read_xquad(data_dir) if sample.language == "en"][:200]
     found: Sequence[Any] = [*RulesTeacher(RulePerturber(0)).perturb(golds)]
     return [

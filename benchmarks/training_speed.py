@@ -6,12 +6,12 @@
 
 Cases: preference pairs of 955 prompt tokens with completions of 65 and 61, and of 1,918 with 52 and 52;
 contrast pairs (a faithful and a hallucinated answer, verdict mode) about documents of 700 tokens; and both
-with real rows of RAGTruth's training split and of XQuAD. TRL's side is its trainer as it comes: its collator,
+with real rows of RAGTruth's training split and of XQuAD. TRL's side is its unmodified trainer: its collator,
 its LM head, transformers' default attention. Both sides see the same token ids, in the same number format,
-with as many rows in a batch. Every measurement is a process of its own; the sides take turns, and the first
-step of each is left out, or more of them (``--warmup``): FlexAttention compiles. Prints a Markdown table with
-the median of the rounds: pairs or rows a second, and peak memory (above that before training; of the GPU
-where there is one).
+with the same number of rows per batch. Every measurement runs in its own process; the sides take turns, and
+the first step of each is not counted (or more, ``--warmup``, because FlexAttention compiles). Prints a
+Markdown table with the median of the rounds: pairs or rows per second, and the growth in peak memory during
+training (of the GPU if there is one).
 """
 
 import argparse
@@ -31,7 +31,7 @@ SIDES = ("shared", "trl")
 
 
 def make_trainer(case: str, side: str, rows: list[dict[str, Any]], settings: Any) -> Any:
-    """The trainer of one side, ready to train; ``settings.dpo`` may hold more arguments of DPO."""
+    """The trainer of one side, ready to train; ``settings.dpo`` may hold further arguments of DPO."""
     import torch
     from datasets import Dataset
     from peft import LoraConfig
@@ -47,7 +47,7 @@ def make_trainer(case: str, side: str, rows: list[dict[str, Any]], settings: Any
     from judge.training.trainer import JudgeDPOTrainer, JudgeSFTTrainer
 
     class TokenizedDPOTrainer(DPOTrainer):
-        """TRL's trainer; its rows are token ids already."""
+        """TRL's trainer, on rows that are already token ids."""
 
         def _prepare_dataset(self, dataset: Any, *_: Any) -> Any:
             return dataset
@@ -102,7 +102,7 @@ def make_trainer(case: str, side: str, rows: list[dict[str, Any]], settings: Any
                 for row in rows
             ]
         )
-        size = 2 * settings.batch  # a contrast pair is two rows here, and one tree on the other side
+        size = 2 * settings.batch  # a contrast pair is two rows here, and one tree with prefix sharing
         arguments = SFTConfig(**common, per_device_train_batch_size=size, completion_only_loss=True)
         return SFTTrainer(**parts, args=arguments)
     else:
@@ -124,7 +124,7 @@ def make_trainer(case: str, side: str, rows: list[dict[str, Any]], settings: Any
 
 
 def measure(case: str, side: str, rows: list[dict[str, Any]], settings: Any) -> dict[str, float]:
-    """Train a few steps in this process; pairs or rows a second, and peak memory in MiB."""
+    """Train a few steps in this process; returns pairs or rows per second, and peak memory in MiB."""
     import torch
     from transformers import TrainerCallback
 
@@ -156,7 +156,7 @@ def measure(case: str, side: str, rows: list[dict[str, Any]], settings: Any) -> 
 
 
 def mean_tokens(rows: list[dict[str, Any]]) -> float:
-    """Tokens of a row, its prompt counted once."""
+    """Mean tokens per row, with the prompt counted once."""
     return statistics.mean(
         sum(len(value) for value in row.values() if isinstance(value, list)) for row in rows
     )

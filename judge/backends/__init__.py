@@ -1,6 +1,6 @@
-"""Engines that run a model: each takes chat messages, generates, and scores label words.
+"""Engines that run a model: each takes chat messages, generates replies, and scores label words.
 
-``load`` makes one by its name: transformers, vLLM in process, or a server that speaks OpenAI's protocol.
+``load`` makes one by its name: transformers, vLLM in this process, or a server with OpenAI's API.
 """
 
 from judge.backends.base import Backend, Decoding, Generation, LabelRequest

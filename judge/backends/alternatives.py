@@ -1,4 +1,4 @@
-"""How likely two words were at a place of a reply, read from its tokens and their alternatives."""
+"""Probabilities of two words at a place in a reply, from its tokens and their listed alternatives."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -11,17 +11,17 @@ Token = Mapping[str, Any]
 def read_words(tokens: Sequence[Token], prefix: str, words: tuple[str, str]) -> tuple[float, float] | None:
     """Natural-log probabilities of two words after ``prefix``, with which the reply begins.
 
-    A word has the sum over all alternatives that begin it, or that it begins. Where the reply itself went on
-    with a part of a word, or with what both could begin with, the next token decides further. It is not
-    exact: an alternative that the reply did not take counts whole as the word that it begins, and a word that
-    is not listed gets the most that it can have had.
+    A word gets the sum over all alternatives that are a prefix of it or that it is a prefix of. If the reply
+    continued with part of a word, or with a common beginning of both, the next token is read too. This is an
+    approximation: an alternative that was not chosen counts in full for the word that it begins, and a word
+    that is not listed gets the highest probability it could have had.
 
     Returns:
-        ``None`` where neither word was among the alternatives.
+        The two log-probabilities; ``None`` if neither word was among the alternatives.
     """
     place, before = _start(tokens, prefix.encode())
     started = bool(before)
-    left = {word: before + word.encode() for word in words}  # of each word, while the reply may still be it
+    left = {word: before + word.encode() for word in words}  # the rest of each word that is still possible
     found = dict.fromkeys(words, 0.0)
     most = dict.fromkeys(words, 1.0)
     reached = 1.0  # probability of the reply up to this token
@@ -48,7 +48,7 @@ def read_words(tokens: Sequence[Token], prefix: str, words: tuple[str, str]) -> 
 
 
 def _start(tokens: Sequence[Token], prefix: bytes) -> tuple[int, bytes]:
-    """The token in which the word begins, and what of the prefix stands in the same token."""
+    """The token in which the word begins, and the part of the prefix in the same token."""
     position = 0
     for place, token in enumerate(tokens):
         end = position + len(_bytes(token))

@@ -1,7 +1,7 @@
-"""Asking an engine: prompts that fit in, verdicts out.
+"""Asks an engine for verdicts on prompts that fit.
 
 A verdict is read from the probabilities of two label words after one prefill, or from the text of a reply.
-Both are the engine's own word: calibration and thresholds come after (:mod:`judge.prompting.finishing`).
+Both are raw: calibration and thresholds are applied afterwards (:mod:`judge.prompting.finishing`).
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ from judge.types import Label, Message, Sample, Usage, Verdict
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """One sample's messages, made to fit, or the reason why they cannot."""
+    """One sample's messages, shortened to fit, or the reason why they cannot fit."""
 
     sample: Sample
     messages: Sequence[Message] = ()
@@ -27,19 +27,19 @@ class Fitted:
 
 
 def reply_form(prompt: Prompt, sample: Sample) -> ReplyForm:
-    """How replies about a sample look: those of released judges as their file says."""
+    """The form of replies about a sample; for a template, the form that its file describes."""
     return prompt.form(sample) if isinstance(prompt, TemplatePrompt) else DEFAULT
 
 
 def read_verdicts(backend: Backend, prompt: Prompt, items: Sequence[Fitted]) -> Iterator[Verdict]:
-    """Verdicts from the probabilities of the two label words; from a reply where an engine tells none."""
+    """Verdicts from the probabilities of the two label words, or from a reply if the engine returns none."""
     forms = [reply_form(prompt, item.sample) for item in items]
     words = [form.pair(item.sample.language) for form, item in zip(forms, items, strict=True)]
     scores = _p_fail(backend, items, [form.before for form in forms], words)
     untold = [item for item, p_fail in zip(items, scores, strict=True) if p_fail is None]
     replies = read_replies(backend, prompt, untold, Decoding(WORD_TOKENS)) if untold else iter(())
     for item, p_fail, (passes, fails) in zip(items, scores, words, strict=True):
-        if p_fail is None:  # a server that tells no probabilities: what it replies is the verdict
+        if p_fail is None:  # the server returned no probabilities: its reply is the verdict
             yield next(replies)
             continue
         label = Label.FAIL if p_fail >= 0.5 else Label.PASS
@@ -55,13 +55,13 @@ def read_verdicts(backend: Backend, prompt: Prompt, items: Sequence[Fitted]) -> 
 def read_replies(
     backend: Backend, prompt: Prompt, items: Sequence[Fitted], decoding: Decoding
 ) -> Iterator[Verdict]:
-    """Verdicts that are read from the text of a reply, each with the probability of its label word."""
+    """Verdicts from the text of replies, with p(FAIL) at the place of the label word."""
     replies = backend.generate([item.messages for item in items], decoding)
     forms = [reply_form(prompt, item.sample) for item in items]
     parsed = [
         parse(reply.text, item.sample, form) for item, reply, form in zip(items, replies, forms, strict=True)
     ]
-    # The label's own probability: that of the two words where the reply holds one of them.
+    # The probability of the label: that of the two words, at the place of the label in the reply.
     placed = [index for index, found in enumerate(parsed) if found.label_start is not None]
     before = [replies[index].text[: parsed[index].label_start] for index in placed]
     after = [replies[index].text[parsed[index].label_start :] for index in placed]
@@ -89,7 +89,7 @@ def _p_fail(
 ) -> list[float | None]:
     """Probability of the word for FAIL against that for PASS, after each prefix of a reply.
 
-    ``None`` where the engine does not tell.
+    ``None`` if the engine does not return it.
     """
     requests = [
         LabelRequest(item.messages, pair, prefix)

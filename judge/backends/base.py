@@ -1,4 +1,4 @@
-"""What a judge asks of an engine."""
+"""The interface between a judge and the engine that runs its model."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,14 +7,14 @@ from typing import Any, Protocol
 from judge.types import Message
 
 WORD_TOKENS = 8
-"""Limit of a reply that is to be one label word."""
+"""Token limit of a reply that should be one label word."""
 
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """One generated reply. ``truncated`` says that it hit the token limit instead of ending by itself.
+    """One generated reply. ``truncated`` means that it hit the token limit before it ended.
 
-    ``error`` says why there is none, where a server would not give one.
+    ``error`` is the reason if a server refused to give a reply.
     """
 
     text: str
@@ -33,17 +33,16 @@ class LabelRequest:
 
 
 Guide = Mapping[str, Any] | str
-"""What replies are held to while they are decoded: a JSON schema, or a regular expression."""
+"""Constraint on replies in constrained decoding: a JSON schema, or a regular expression."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decoding:
     """How replies are decoded, the same on every engine.
 
-    ``max_new_tokens`` bounds a reply. ``temperature`` 0 is greedy; more samples, seeded by ``seed``, from the
-    ``top_k`` likeliest tokens (0: all), of these from as many as hold ``top_p`` of the probability. Nothing
-    else shapes the choice: what a model's generation config says is not used. Engines that can do so hold
-    replies to ``guide``.
+    ``max_new_tokens`` limits a reply. ``temperature`` 0 is greedy; above 0, tokens are sampled with ``seed``
+    from the ``top_k`` likeliest ones (0: all), and of these from the smallest set with probability ``top_p``.
+    A model's generation config is ignored. Engines with constrained decoding restrict replies to ``guide``.
     """
 
     max_new_tokens: int
@@ -67,45 +66,45 @@ class Decoding:
 class Backend(Protocol):
     """An engine with one loaded model.
 
-    It may also have:
+    Optional members:
 
-    ``surely_fits(messages, limit)``: whether a prompt has at most this many tokens, where counting asks a
-    server; ``False`` where only counting can tell.
+    ``surely_fits(messages, limit)``: a cheap check that a prompt has at most this many tokens, for engines
+    that ask a server to count; ``False`` if only counting can tell.
 
-    ``at_once``: the sequences that run together, of an engine that makes its batches anew of the calls of any
-    number of threads: a call joins what is in work, and is answered when it is done.
+    ``at_once``: number of sequences that run together in an engine with continuous batching, which serves
+    calls from any number of threads: a call joins the running batch and returns when it is done.
 
-    ``replies_together``: the replies that it writes best together, in hardly more time than a few.
+    ``replies_together``: number of replies that are best generated together.
 
-    ``read_ahead(conversations)``: tokenizes prompts that will be counted and asked about next, many faster
-    together than one by one.
+    ``read_ahead(conversations)``: tokenizes prompts that will be counted and scored next, which is faster in
+    one go than one by one.
     """
 
     context_length: int
-    """Tokens that prompt and reply may take together."""
+    """Maximum tokens of prompt and reply together."""
     concurrent: bool
     """Whether several threads may call it at once."""
 
     @property
     def takes_patterns(self) -> bool:
-        """Whether ``generate`` holds replies to a regular expression."""
+        """Whether ``generate`` can constrain replies to a regular expression."""
         ...
 
     def count_tokens(self, messages: Sequence[Message]) -> int:
-        """Tokens of a prompt as this engine's chat template writes it."""
+        """Tokens of a prompt as rendered by this engine's chat template."""
         ...
 
     def generate(self, conversations: Sequence[Sequence[Message]], decoding: Decoding) -> list[Generation]:
-        """One reply a conversation, in order."""
+        """One reply per conversation, in order."""
         ...
 
     def label_logprobs(self, requests: Sequence[LabelRequest]) -> Sequence[tuple[float, float] | None]:
         """Natural-log probabilities of each request's two words as whole token sequences, in order.
 
-        ``None`` where the engine, a server of somebody else's, does not tell.
+        ``None`` if the engine, such as a remote server, does not return them.
         """
         ...
 
     def describe(self) -> dict[str, Any]:
-        """Model, revision, engine, number format, device: what a report must name."""
+        """Model, revision, engine, number format and device, for reports."""
         ...

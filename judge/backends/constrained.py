@@ -1,4 +1,4 @@
-"""Constrained decoding: the form of a judgement, and llguidance, which tells what tokens may come next."""
+"""Constrained decoding: the pattern of a judgement, and llguidance, which says what tokens may come next."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -9,22 +9,22 @@ if TYPE_CHECKING:
     import torch
 
 CLOSING = 32
-"""Tokens before the limit from which on a text is closed as soon as its form allows it: what follows a
-reasoning takes fewer, even in a vocabulary of single bytes."""
+"""A reasoning is closed as soon as possible when this many tokens are left before the limit: the rest of a
+judgement takes fewer, even in a vocabulary of single bytes."""
 
 
 _CHARACTER = r'([^"\\\x00-\x1f]|\\["\\/bfnrt])'
 
 
 def judgement_pattern(max_chars: int | None) -> str:
-    """A reason-mode reply of either language, written just as training writes it, with one reasoning.
+    """The pattern of a reason-mode reply in either language, exactly as in training, with one reasoning.
 
-    The reasoning is bounded and white space is not free: held to any JSON, small models run on in both.
+    Length and white space are fixed because small models run on in both if any JSON is allowed.
 
     Args:
-        max_chars: characters that the reasoning may take; any number where it is ``None``: replies of
-            transformers are closed near their limit (:class:`ConstrainedDecoding`), and xgrammar, which
-            servers of vLLM take by default, takes seconds for every token of a counted repetition.
+        max_chars: maximum characters of the reasoning; ``None`` for no limit: replies of transformers are
+            closed near their limit (:class:`ConstrainedDecoding`), and xgrammar, the default of vLLM servers,
+            takes seconds for every token of a counted repetition.
     """
     most = "+" if max_chars is None else f"{{1,{max_chars}}}"
     forms = []
@@ -35,11 +35,11 @@ def judgement_pattern(max_chars: int | None) -> str:
 
 
 class Grammar:
-    """A regular expression in the vocabulary of a model, which takes a second to read.
+    """A regular expression compiled for the vocabulary of a model, which takes a second.
 
     Args:
-        tokenizer: of the model, a fast one.
-        size: of the vocabulary, as the model's logits have it.
+        tokenizer: the model's fast tokenizer.
+        size: size of the vocabulary in the model's logits.
         stops: tokens that end a reply.
         pattern: the regular expression.
     """
@@ -56,7 +56,7 @@ class Grammar:
 
 
 class ConstrainedDecoding:
-    """A logits processor of transformers: the replies of one batch, of at most ``limit`` tokens."""
+    """A logits processor that constrains the replies of one batch, of at most ``limit`` tokens."""
 
     def __init__(self, grammar: Grammar, replies: int, limit: int):
         self._quote, self._left, self._begun = grammar.quote, limit, False
@@ -65,8 +65,8 @@ class ConstrainedDecoding:
     def __call__(self, input_ids: "torch.Tensor", scores: "torch.Tensor") -> "torch.Tensor":
         """Scores, ``(replies, vocabulary)``, with minus infinity for tokens that may not come next.
 
-        Near the limit a quotation mark comes wherever it may: the reasoning ends, and the verdict fits in. A
-        reply that is done, or a vocabulary that cannot write the form, is left to the model.
+        Near the limit a quotation mark is forced as soon as it is allowed, so that the reasoning ends and the
+        verdict fits. A finished reply, or a vocabulary that cannot write the pattern, is not constrained.
         """
         import torch
 

@@ -1,4 +1,4 @@
-"""Replies of a transformers model: ``model.generate`` on batches as large as memory holds."""
+"""Generates replies with a transformers model, in batches as large as memory allows."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -20,23 +20,23 @@ if TYPE_CHECKING:
     from judge.models.weights import LoadedModel
 
 BATCH_TOKENS = 8192
-"""Padded tokens of one batch, of a model whose sizes cannot be told."""
+"""Padded tokens per batch for a model of unknown sizes."""
 BATCH_ROWS = 128
-"""Replies that are written together at most."""
+"""Maximum number of replies generated together."""
 MEMORY_SHARE = {"cuda": 0.6, "cpu": 0.25}
-"""Share of the free memory that a batch may take. A cache is copied when it grows; a CPU's memory is for
-others too."""
+"""Share of the free memory that a batch may take. A cache is copied when it grows, and a CPU's memory is
+shared with other programs."""
 
 
 class Decoder:
-    """Writes replies on a loaded model, whose generation config is replaced by the library's defaults.
+    """Generates replies with a loaded model, whose generation config is reset to the library's defaults.
 
-    ``generate`` takes from it whatever it is not told: penalties that punish quoting the document, beams,
+    ``generate`` would take everything else from it: penalties that punish quoting the document, beams,
     another ``top_k``.
 
     Args:
         loaded: the model.
-        batch_tokens: padded tokens that run in one batch, at most; by default what memory holds.
+        batch_tokens: maximum padded tokens per batch; by default what memory allows.
     """
 
     def __init__(self, loaded: "LoadedModel", batch_tokens: int | None = None):
@@ -48,16 +48,16 @@ class Decoder:
         self._grammar: Grammar | None = None
 
     def write(self, prompts: Sequence[Tokens], decoding: Decoding, stops: Sequence[int]) -> list[list[int]]:
-        """The token ids of a reply to each prompt, up to one of ``stops``, this included, or to the limit.
+        """The token ids of a reply to each prompt, up to and including one of ``stops``, or to the limit.
 
-        They are held to a guide that is a regular expression.
+        Replies are constrained to the guide if it is a regular expression.
 
         Raises:
-            JudgeError: there is not even memory for one reply.
+            JudgeError: if there is not enough memory for a single reply.
         """
         seeds = list(own_seeds(prompts, decoding.seed))
         replies: dict[int, list[int]] = {}
-        # Like lengths meet; the longest first, so that they tell if it fits.
+        # Batches of similar length, the longest first, so that memory runs out early if at all.
         waiting = sorted(range(len(prompts)), key=lambda index: -len(prompts[index]))
         most = BATCH_ROWS
         while waiting:
@@ -73,7 +73,7 @@ class Decoder:
         return [replies[index] for index in range(len(prompts))]
 
     def _fitting(self, length: int, new_tokens: int) -> int:
-        """How many prompts of a length may run in one batch; one at least."""
+        """How many prompts of this length fit in one batch; at least one."""
         room, reply = self.batch_tokens or BATCH_TOKENS, length + new_tokens
         if self.batch_tokens is None and self.sizes is not None:
             kind, size = self.loaded.model.device.type, self.loaded.model.dtype.itemsize
@@ -84,7 +84,7 @@ class Decoder:
     def _write(
         self, prompts: Sequence[Tokens], seeds: Sequence[int], decoding: Decoding, stops: Sequence[int]
     ) -> list[list[int]] | None:
-        """The replies of one batch; ``None`` where memory did not hold it."""
+        """The replies of one batch; ``None`` if it did not fit into memory."""
         import torch
         from transformers import GenerationConfig
 
@@ -107,7 +107,7 @@ class Decoder:
             return [_ended(row, stops) for row in rows[:, ids.shape[1] :].tolist()]
         except RuntimeError as error:
             if not isinstance(error, torch.OutOfMemoryError) and "can't allocate memory" not in str(error):
-                raise  # the words are those of PyTorch on a CPU
+                raise  # "can't allocate memory" is PyTorch's message on a CPU
         if len(prompts) == 1:
             raise JudgeError(
                 f"{self.loaded.name}: no memory for a prompt of {len(prompts[0])} tokens and a reply of up "
@@ -118,7 +118,7 @@ class Decoder:
         return None
 
     def _processors(self, seeds: Sequence[int], decoding: Decoding, stops: Sequence[int]) -> list[Any]:
-        """What is done to the logits of each token, in turn."""
+        """The logits processors, in order."""
         from transformers import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 
         found: list[Any] = []
@@ -135,7 +135,7 @@ class Decoder:
         return found
 
     def _pad(self, rows: Sequence[Tokens]) -> "tuple[torch.Tensor, torch.Tensor]":
-        """Left-padded rows and their mask, on the model's device: every row ends in the last column."""
+        """Left-padded rows and their mask, on the model's device."""
         import torch
 
         width, filler = max(map(len, rows)), self.loaded.pad_id
@@ -145,7 +145,7 @@ class Decoder:
 
 
 class Drawn:
-    """Leaves one token of each reply, drawn by a random number that depends on the reply's seed alone."""
+    """A logits processor that samples one token per reply, with random numbers from the reply's own seed."""
 
     def __init__(self, seeds: Sequence[int]):
         import torch
@@ -153,7 +153,7 @@ class Drawn:
         self._makers = [torch.Generator().manual_seed(seed) for seed in seeds]
 
     def __call__(self, input_ids: "torch.Tensor", scores: "torch.Tensor") -> "torch.Tensor":
-        """The scores, ``(replies, vocabulary)``, with minus infinity but for the token."""
+        """The scores, ``(replies, vocabulary)``: 0 for the sampled token, minus infinity for all others."""
         import torch
 
         draws = torch.cat([torch.rand(1, generator=maker, dtype=torch.float64) for maker in self._makers])
@@ -162,7 +162,7 @@ class Drawn:
 
 
 def sample(scores: "torch.Tensor", draws: "torch.Tensor") -> "torch.Tensor":
-    """The token at which each row's probabilities add up to more than its number from 0 to 1."""
+    """For each row, the token at which the cumulative probability exceeds the row's number from 0 to 1."""
     import torch
 
     sums = scores.softmax(-1).double().cumsum(-1)
@@ -171,7 +171,7 @@ def sample(scores: "torch.Tensor", draws: "torch.Tensor") -> "torch.Tensor":
 
 
 def own_seeds(prompts: Sequence[Tokens], seed: int) -> Iterator[int]:
-    """A seed for each prompt, made from the common one, its tokens and how often it came before."""
+    """A seed for each prompt, from the common seed, its tokens and how often it occurred before."""
     before: Counter[Tokens] = Counter()
     for prompt in prompts:
         before[prompt] += 1
@@ -184,7 +184,7 @@ def _ended(row: list[int], stops: Sequence[int]) -> list[int]:
 
 
 def _sizes(loaded: "LoadedModel") -> Architecture | None:
-    """The sizes of a model, where they can be told."""
+    """The sizes of a model; ``None`` if they are unknown."""
     try:
         return parse_architecture(loaded.name, loaded.model.config.to_dict(), Path(loaded.name))
     except InputError:

@@ -1,4 +1,4 @@
-"""Where two label words part: the tokens that a conversation leads up to, and those of each word after it."""
+"""Where two label words diverge: the tokens before that point, and the rest of each word."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -10,13 +10,13 @@ Tokens = tuple[int, ...]
 
 
 def stem_and_tails(renderer: Renderer, request: LabelRequest) -> tuple[Tokens, tuple[Tokens, Tokens]]:
-    """Split a request's two words, each in its place, into what they share and what remains of each.
+    """Split a request's two words, each after prompt and prefix, into a common stem and two tails.
 
-    Words may take several tokens and begin with the same ones, which then belong to the stem. Where one
-    word begins the other, the end of turn decides between them, so both get it.
+    Words may take several tokens and begin with the same ones, which then belong to the stem. If one word is
+    a prefix of the other, the end of turn decides between them, so it is appended to both.
 
     Returns:
-        Token ids of the prompt up to where the words part, and the two tails, neither of them empty.
+        Token ids of the prompt up to where the words diverge, and the two tails, neither of them empty.
     """
     first, second = (renderer.reply_ids(request.messages, request.prefix + word) for word in request.words)
     shared = common_prefix([first, second])
@@ -28,7 +28,7 @@ def stem_and_tails(renderer: Renderer, request: LabelRequest) -> tuple[Tokens, t
 
 @dataclass(slots=True)
 class Row:
-    """Tokens to compute, the place from which on they are read, and the continuations that are read there."""
+    """Tokens to compute, the first position that is read, and the indices of the continuations read there."""
 
     tokens: Tokens
     first: int
@@ -36,17 +36,17 @@ class Row:
 
 
 def rows_to_read(continuations: Sequence[tuple[Tokens, Tokens]]) -> list[Row]:
-    """The fewest rows of which each tail after its stem can be read.
+    """The fewest rows from which each tail after its stem can be scored.
 
-    A tail's last token is only predicted, so words of one token leave the prompt as it is: one row is read
-    for both. So it is wherever a row begins another, and for requests that are asked twice.
+    A tail's last token is only predicted, not read, so two words of one token each need the same row. Rows
+    that are a prefix of another row, and repeated requests, are merged in the same way.
 
     Args:
-        continuations: stems and tails, as of :func:`stem_and_tails`.
+        continuations: pairs of a stem and a tail, see :func:`stem_and_tails`.
     """
     rows: list[Row] = []
     computed = [(*stem, *tail[:-1]) for stem, tail in continuations]
-    # Backwards in their order, a row comes right after those that it begins.
+    # In reverse order, a row comes right after those that it is a prefix of.
     for index in sorted(range(len(computed)), key=lambda index: computed[index], reverse=True):
         tokens, first = computed[index], len(continuations[index][0]) - 1
         if not rows or rows[-1].tokens[: len(tokens)] != tokens:

@@ -1,6 +1,6 @@
-"""A decoder judge in llama.cpp: a GGUF file with its own tokenizer and chat template.
+"""Runs a decoder judge in llama.cpp: a GGUF file with its own tokenizer and chat template.
 
-Nothing of transformers runs here, so what this engine says is what any program on llama.cpp says of the file.
+transformers is not used here, so the results are those of any program on llama.cpp with the same file.
 """
 
 import weakref
@@ -18,13 +18,13 @@ from judge.prompting.rendering import Renderer, common_prefix, defuse
 from judge.types import Message
 
 CONTEXT = 16_384
-"""Tokens that room is kept for where the model would take more, unless told."""
+"""Default limit on the context, for models that would take more."""
 BATCH_TOKENS = 512
-"""Tokens of a prompt that are computed together."""
+"""Prompt tokens that are computed together."""
 
 
 class GGUFRenderer(Renderer):
-    """Messages to token ids by what a GGUF file says."""
+    """Renders messages as token ids with the template and tokenizer of a GGUF file."""
 
     def __init__(self, llama: Any, template: str, specials: Sequence[str]):
         from llama_cpp.llama_chat_format import Jinja2ChatFormatter
@@ -56,14 +56,14 @@ class GGUFRenderer(Renderer):
 
 
 class LlamaCppBackend:
-    """Runs what ``judge export --to gguf`` made, in this process.
+    """Runs an export of ``judge export --to gguf`` in this process.
 
     Args:
-        folder: of the export.
-        max_length: upper bound on the context; the model's own, at most :data:`CONTEXT`, by default.
+        folder: folder of the export.
+        max_length: upper limit on the context; by default the model's own, at most :data:`CONTEXT`.
 
     Raises:
-        InputError: the folder holds no such export, or llama-cpp-python is not installed.
+        InputError: if the folder holds no such export, or llama-cpp-python is not installed.
     """
 
     concurrent = False
@@ -85,7 +85,7 @@ class LlamaCppBackend:
             n_threads_batch=cores(),
             verbose=False,
         )
-        weakref.finalize(self, self.llama.close)  # at exit too, while its library is still there
+        weakref.finalize(self, self.llama.close)  # at exit too, while its library is still loaded
         self._logits = library.llama_get_logits_ith
         template = self.llama.metadata["tokenizer.chat_template"]
         self.renderer = GGUFRenderer(self.llama, template, control_tokens(self.llama, template))
@@ -106,7 +106,7 @@ class LlamaCppBackend:
         }
 
     def generate(self, conversations: Sequence[Sequence[Message]], decoding: Decoding) -> list[Generation]:
-        """One reply a conversation; nothing is held to a guide."""
+        """One reply per conversation; the guide is ignored."""
         texts = [self.renderer.prompt_text(messages) for messages in conversations]
         prompts = [tuple(self.renderer.encode(text)) for text in texts]
         replies = []
@@ -122,13 +122,13 @@ class LlamaCppBackend:
                 seed=seed,
             )
             [choice] = found["choices"]
-            # The library counts a token more where it stops at the limit.
+            # The library counts one token too many when it stops at the limit.
             tokens = min(found["usage"]["completion_tokens"], decoding.max_new_tokens)
             replies.append(Generation(choice["text"], choice["finish_reason"] == "length", tokens))
         return replies
 
     def label_logprobs(self, requests: Sequence[LabelRequest]) -> list[tuple[float, float]]:
-        """Log-probabilities of the two words of each request; what a prompt shares with the last is kept."""
+        """Log-probabilities of the two words of each request; a prefix shared with the last row is reused."""
         split = [stem_and_tails(self.renderer, request) for request in requests]
         continuations = [(stem, tail) for stem, tails in split for tail in tails]
         scores = [0.0] * len(continuations)
@@ -143,11 +143,11 @@ class LlamaCppBackend:
         return [(scores[2 * index], scores[2 * index + 1]) for index in range(len(requests))]
 
     def _next(self, tokens: Sequence[int]) -> Any:
-        """Log-probabilities of the token after some, as a NumPy array."""
+        """Log-probabilities of the next token, as a NumPy array."""
         import numpy as np
 
         before = self.llama.input_ids[: self.llama.n_tokens].tolist()
-        # One token at least is computed, since its logits are wanted.
+        # At least one token is computed, because its logits are needed.
         self.llama.n_tokens = min(common_prefix([before, tokens]), len(tokens) - 1)
         self.llama.eval(list(tokens[self.llama.n_tokens :]))
         logits = np.ctypeslib.as_array(self._logits(self.llama.ctx, -1), shape=(self.llama.n_vocab(),))
@@ -157,7 +157,7 @@ class LlamaCppBackend:
 
 
 def control_tokens(llama: Any, template: str) -> list[str]:
-    """The tokens that end turns and the like: no document may write one of them."""
+    """The control tokens, such as turn marks, that documents must not contain."""
     import llama_cpp
 
     vocabulary = llama._model.vocab

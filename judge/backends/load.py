@@ -1,4 +1,4 @@
-"""Engines by name: which one runs a model, and the settings that each of them takes."""
+"""Loads a model into an engine by name, and checks the settings for that engine."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -34,11 +34,11 @@ def load_backend(
 ) -> Backend:
     """Load a model into an engine; arguments as for :func:`judge.load.load_judge`.
 
-    ``chat`` are arguments of the tokenizer's chat template, which a server takes none of.
+    ``chat`` has arguments for the tokenizer's chat template; servers take none.
 
     Raises:
-        InputError: unknown model, a setting of another engine, or an engine that is not installed.
-        JudgeError: the engine cannot run the model.
+        InputError: if the model is unknown, a setting is for another engine, or the engine is not installed.
+        JudgeError: if the engine cannot run the model.
     """
     refuse_foreign(engine, quantization, endpoint, call_cache, vllm, batch_tokens)
     if engine == "openai":
@@ -125,10 +125,10 @@ def _exported(
 
 
 def _endpoint(model: str, given: "EndpointConfig | str | None") -> "EndpointConfig":
-    """The settings of a server that runs a model; the key of a bare address is in ``OPENAI_API_KEY``.
+    """The settings of a server that runs a model; for a bare address the key is in ``OPENAI_API_KEY``.
 
     Raises:
-        InputError: the address is none, or the settings are for another model.
+        InputError: if the address is invalid, or the settings are for another model.
     """
     from pydantic import ValidationError
 

@@ -1,8 +1,8 @@
 """A model behind an OpenAI-compatible chat endpoint: OpenAI, vLLM, llama.cpp and many others.
 
-How likely the label words are comes from what the server tells. vLLM scores them as whole token sequences,
-as the engines in this process do. Others list the likeliest tokens at each place of a reply, or nothing; then
-the verdict is the text of the reply, without a probability.
+The probabilities of label words depend on what the server returns. vLLM scores them as whole token sequences,
+like the engines in this process. Other servers list the likeliest tokens at each place of a reply, or
+nothing; then the verdict is the text of the reply, without a probability.
 """
 
 import math
@@ -33,9 +33,9 @@ from judge.remote.client import LOOK_AHEAD
 from judge.types import Message
 
 CONTEXT_LENGTH = 32_768
-"""Tokens that a model is taken to have room for where its server does not say."""
+"""Assumed context length if the server does not report it."""
 BYTES_PER_TOKEN = 3
-"""For the estimate where a server counts no tokens; English has over 4 and Chinese about 3, so it is high."""
+"""For estimates if a server does not count tokens; they are high: English has over 4 and Chinese about 3."""
 
 OWN_TOP_K = (
     "{url} may keep a top_k of its own, since OpenAI's protocol has none that could switch it off; a top_k "
@@ -43,22 +43,22 @@ OWN_TOP_K = (
 )
 
 LENGTHS = 1024
-"""Prompts whose number of tokens is kept."""
+"""Number of prompts whose token counts are cached."""
 Messages = Sequence[Message]
 
 
 class OpenAIBackend:
-    """Asks an endpoint. Calls are cached, retried and counted as everywhere (:mod:`judge.remote`).
+    """Asks an endpoint. Calls are cached, retried and counted by :mod:`judge.remote`.
 
     Args:
-        endpoint: where the model is, and its name there.
-        max_length: upper bound on the context; by default the server's, or :data:`CONTEXT_LENGTH`.
-        call_cache: file in which responses are kept, by address and model; nothing is kept without. Weights
-            that change at one address need another file.
-        budget: what may be spent; no limit by default.
+        endpoint: address of the server, and the model's name there.
+        max_length: upper limit on the context; by default the server's, or :data:`CONTEXT_LENGTH`.
+        call_cache: file in which responses are cached, by address and model; no cache by default. If the
+            weights behind an address change, use another file.
+        budget: limit on spending; none by default.
 
     Raises:
-        InputError: the server has no such model, or the file is not a call cache.
+        InputError: if the server has no such model, or the file is not a call cache.
     """
 
     concurrent = True
@@ -72,33 +72,33 @@ class OpenAIBackend:
         budget: Budget | None = None,
     ):
         self.endpoint = endpoint
-        # More than are on the wire, so that there are others to send when one is answered.
+        # More than are in flight, so that there is always another one to send.
         self.at_once = LOOK_AHEAD * endpoint.concurrency
         cache = None if call_cache is None else CallCache(call_cache)
-        # Two servers may run other weights by one name.
+        # Two servers may run different weights under the same name.
         self._client = ChatClient(endpoint, name=f"judge {endpoint.base_url}", cache=cache, budget=budget)
         self._vllm = VLLMServer.find(endpoint)
         limit = CONTEXT_LENGTH if self._vllm is None else self._vllm.context_length
         self.context_length = min(limit, max_length or limit)
-        self._lists: bool | None = None  # does the server list alternatives to tokens? Not known yet.
+        self._lists: bool | None = None  # whether the server lists alternatives to tokens; unknown at first
         self._warned = self._told = False
         self._last = local()  # ``said``: replies of a thread's last call, by conversation
-        self._lengths: dict[tuple[str, ...], int] = {}  # tokens of prompts, as replies told them
+        self._lengths: dict[tuple[str, ...], int] = {}  # tokens of prompts, from the usage of replies
         self._count = lru_cache(maxsize=512)(self._count_tokens)
 
     @property
     def takes_patterns(self) -> bool:
-        """Can the server hold replies to a regular expression?"""
+        """Whether the server can constrain replies to a regular expression."""
         return self._vllm is not None
 
     def count_tokens(self, messages: Messages) -> int:
-        """Tokens of a prompt: as vLLM counts them, else an estimate that is rather too high."""
+        """Tokens of a prompt: counted by vLLM, else estimated, rather too high than too low."""
         messages = defused(messages)
         told = self._lengths.get(conversation_key(messages))
         return told or self._count(tuple((message["role"], message["content"]) for message in messages))
 
     def surely_fits(self, messages: Messages, limit: int) -> bool:
-        """Whether a prompt has at most this many tokens, as far as its bytes tell on a vLLM server."""
+        """Whether the number of bytes shows that a prompt fits the limit; only on a vLLM server."""
         return self._vllm is not None and self._vllm.most(defused(messages)) <= limit
 
     def describe(self) -> dict[str, Any]:
@@ -112,11 +112,11 @@ class OpenAIBackend:
         }
 
     def label_logprobs(self, requests: Sequence[LabelRequest]) -> list[tuple[float, float] | None]:
-        """Log-probabilities of the two words of each request, as far as the server tells.
+        """Log-probabilities of the two words of each request, as far as the server returns them.
 
-        vLLM tells them exactly, unless a word's tokens split a character. Elsewhere they come from the
-        alternatives to the tokens of a reply (:func:`~judge.backends.alternatives.read_words`): a short one
-        that is asked for or, after a prefix, the one that was generated with it just before.
+        vLLM returns them exactly, unless a word's tokens split a character. Elsewhere they come from the
+        alternatives to the tokens of a reply (:func:`~judge.backends.alternatives.read_words`): a short reply
+        requested for this or, after a prefix, the reply that was just generated with that prefix.
         """
         requests = [replace(request, messages=defused(request.messages)) for request in requests]
         found: list[tuple[float, float] | None] = [None] * len(requests)
@@ -133,7 +133,7 @@ class OpenAIBackend:
         for place, pair in self._score({place: requests[place] for place in exact}, exact):
             found[place] = pair
         vllm = self._vllm is not None
-        alone = 1 if self._lists is None else 0  # the first one tells whether it is worth while to ask
+        alone = 1 if self._lists is None else 0  # the first one shows whether asking is of any use
         for places in (short[:alone], short[alone:]):
             if self._lists is False:
                 break
@@ -143,9 +143,9 @@ class OpenAIBackend:
         return found
 
     def generate(self, conversations: Sequence[Messages], decoding: Decoding) -> list[Generation]:
-        """One reply a conversation; where one is asked several times in a call, each has a seed of its own.
+        """One reply per conversation; repeated conversations in a call get different seeds.
 
-        A JSON schema guides replies on servers that take one, a regular expression on vLLM only.
+        A JSON schema constrains replies on servers that support it, a regular expression only on vLLM.
         """
         conversations = [defused(messages) for messages in conversations]
         vllm = self._vllm is not None
@@ -171,7 +171,7 @@ class OpenAIBackend:
         return [generation(reply) for reply in replies]
 
     def _sampling(self, decoding: Decoding) -> dict[str, Any]:
-        """Fields that say which tokens are sampled from; what vLLM is not told, it takes from the model."""
+        """Sampling fields of a request; vLLM takes those that are missing from the model's defaults."""
         if self._vllm is not None:
             return {"top_p": decoding.top_p, "top_k": decoding.top_k, "min_p": 0.0}
         if decoding.top_k:
@@ -182,7 +182,7 @@ class OpenAIBackend:
         return {"top_p": decoding.top_p}
 
     def _ask(self, requests: Sequence[ChatRequest]) -> list[Reply]:
-        """The replies in order. The first one ever tells whether the server lists alternatives."""
+        """The replies in order. The very first one shows whether the server lists alternatives."""
         first = [self._try_lists(requests[0])] if requests and self._lists is None else []
         rest = requests[len(first) :]
         if self._lists is False:
@@ -192,7 +192,7 @@ class OpenAIBackend:
     def _try_lists(self, request: ChatRequest) -> Reply:
         try:
             [reply] = self._client.run([request])
-        except InputError:  # some servers refuse what they do not have; if it was something else, this tells
+        except InputError:  # the server may not support top_logprobs; any other error comes again without
             [reply] = self._client.run([replace(request, top_logprobs=None)])
             self._lists = False
         else:
@@ -205,7 +205,7 @@ class OpenAIBackend:
         requests: Mapping[int, LabelRequest],
         steps: Mapping[int, tuple[list[Step], list[Step]]],
     ) -> Iterator[tuple[int, tuple[float, float] | None]]:
-        """Scores on vLLM, by place: the sum of the log-probabilities of each word's tokens."""
+        """Scores on vLLM, by index of the request: the log-probabilities of each word's tokens, added up."""
         wanted: dict[tuple[int, str], set[int]] = {}
         for place, words in steps.items():
             for step in (step for word in words for step in word):
@@ -228,7 +228,7 @@ class OpenAIBackend:
             yield place, None if math.isnan(first + second) else (first, second)
 
     def _learn(self, messages: Messages, reply: Reply) -> None:
-        """Keep how many tokens a vLLM server counted in a prompt; to ask for that would be a request more."""
+        """Remember a prompt's token count from a vLLM server's reply, which saves a request for it."""
         if self._vllm is not None and reply.usage.prompt_tokens:
             if len(self._lengths) >= LENGTHS:
                 self._lengths = {}

@@ -1,4 +1,4 @@
-"""What an OpenAI-compatible chat endpoint is sent for a judge, and its reply as engines give it."""
+"""Requests to an OpenAI-compatible chat endpoint, and its replies as engines return them."""
 
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
@@ -10,9 +10,9 @@ from judge.remote import ChatRequest, Reply
 from judge.types import Message
 
 TOP = 20
-"""Alternatives to each token that are asked for: the most that OpenAI and, unless told, vLLM give."""
+"""Number of alternatives to request per token: the maximum of OpenAI and vLLM's default maximum."""
 TOP_LONG = 5
-"""The same of a long reply, which would else be a megabyte."""
+"""The same for a long reply, which would otherwise be a megabyte."""
 
 
 def chat_request(
@@ -21,7 +21,7 @@ def chat_request(
     """A request for a greedy reply; only vLLM takes a regular expression as its guide."""
     extra: dict[str, Any] = {}
     if vllm:
-        # A model's own defaults apply there unless told, and a penalty would punish quoting the document.
+        # vLLM applies a model's own defaults otherwise, and a penalty would punish quoting the document.
         extra = {"repetition_penalty": 1.0, "top_p": 1.0, "top_k": 0, **turn(messages)}
         if isinstance(guide, str):
             extra["structured_outputs"] = {"regex": guide}
@@ -38,12 +38,12 @@ def conversation_key(messages: Sequence[Message]) -> tuple[str, ...]:
 
 
 def own_seed(seed: int, before: int) -> int:
-    """The seed of a conversation that came so often before; that of no other one with a seed near by."""
+    """The seed of a conversation that occurred ``before`` times already; nearby seeds are unrelated."""
     return int.from_bytes(sha256(repr((seed, before)).encode()).digest()[:4]) >> 1
 
 
 def generation(reply: Reply) -> Generation:
-    """A reply as engines give it; one that the server withheld has its reason."""
+    """A reply as engines return it; if the server withheld it, ``error`` has the reason."""
     withheld = reply.problem in ("refused", "too_long")
     return Generation(
         text="" if withheld else reply.text,

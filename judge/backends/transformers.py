@@ -1,7 +1,7 @@
-"""The transformers engine: one prefill a verdict, batches by length, on CPU and GPU.
+"""The transformers engine: one prefill per verdict, batches by length, on CPU and GPU.
 
-A label is a sequence of tokens, of any length, and two labels may share their first tokens. Both are
-scored exactly. Prompts that begin alike, as those about one document do, run as one prefix tree.
+A label may be a token sequence of any length, and two labels may share their first tokens; both are scored
+exactly. Prompts with a common prefix, such as those about one document, run as one prefix tree.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from judge.models.weights import LoadedModel
 
 BATCH_TOKENS = 8192
-"""Padded tokens of one batch of prefills, and tokens of one prefix tree."""
+"""Padded tokens per batch of prefills, and tokens per prefix tree."""
 CPU_PREFILL_TOKENS = 2048
-"""Padded tokens of one batch of prefills on a CPU, which gains nothing from larger ones."""
+"""Padded tokens per batch of prefills on a CPU, where larger batches are not faster."""
 
 
 class TransformersBackend:
@@ -40,10 +40,10 @@ class TransformersBackend:
 
     Args:
         loaded: the model with its tokenizer, see :func:`judge.models.weights.load_model`.
-        max_length: upper bound on the context; the model's own by default.
-        batch_tokens: padded tokens that run in one batch, at most; by default what suits the device, and for
-            replies what its memory holds.
-        chat: arguments of the tokenizer's chat template.
+        max_length: upper limit on the context; the model's own by default.
+        batch_tokens: maximum padded tokens per batch; by default what suits the device, and for replies what
+            its memory allows.
+        chat: arguments for the tokenizer's chat template.
     """
 
     concurrent = False
@@ -73,7 +73,7 @@ class TransformersBackend:
         return self.renderer.count(messages)
 
     def read_ahead(self, conversations: Sequence[Sequence[Message]]) -> None:
-        """Tokenize prompts together that :meth:`count_tokens` and :meth:`label_logprobs` will ask for."""
+        """Tokenize prompts together, for later calls of :meth:`count_tokens` and :meth:`label_logprobs`."""
         self.renderer.read_ahead(conversations)
 
     def describe(self) -> dict[str, Any]:
@@ -91,13 +91,13 @@ class TransformersBackend:
         return [(scores[2 * index], scores[2 * index + 1]) for index in range(len(requests))]
 
     def generate(self, conversations: Sequence[Sequence[Message]], decoding: Decoding) -> list[Generation]:
-        """One reply a conversation, held to a guide that is a regular expression.
+        """One reply per conversation, constrained to the guide if it is a regular expression.
 
-        A sampled reply depends on the seed and its conversation, not on its neighbours; where a conversation
-        is asked several times in one call, each time is another sample.
+        A sampled reply depends on the seed and its conversation, not on the rest of the batch; a conversation
+        that is repeated in one call gets a different sample each time.
 
         Raises:
-            JudgeError: there is not even memory for one reply.
+            JudgeError: if there is not enough memory for a single reply.
         """
         prompts = [tuple(self.renderer.encode(self.renderer.prompt_text(talk))) for talk in conversations]
         stops = self.renderer.stop_ids()
@@ -109,7 +109,7 @@ class TransformersBackend:
         return replies
 
     def _score(self, continuations: "Sequence[tuple[tuple[int, ...], tuple[int, ...]]]") -> list[float]:
-        """Log-probability of each tail after its stem. Rows run as prefix trees, several trees a batch."""
+        """Log-probability of each tail after its stem. Rows run as prefix trees, several trees per batch."""
         rows = rows_to_read(continuations)
         tokens, own = [row.tokens for row in rows], [len(row.tokens) - row.first for row in rows]
         groups = self._trees(tokens, own)
@@ -120,7 +120,7 @@ class TransformersBackend:
             steps: list[tuple[int, int, int, int]] = []  # line, column, token to read there, continuation
             for line, index in enumerate(batch):
                 for row, end in zip(groups[index], trees[index].ends, strict=True):
-                    begin = end + 1 - len(tokens[row])  # where the row would begin, were it whole
+                    begin = end + 1 - len(tokens[row])  # where the row would begin if it were unshared
                     for continuation in rows[row].read:
                         stem, tail = continuations[continuation]
                         for at, token in enumerate(tail, start=begin + len(stem) - 1):
@@ -131,7 +131,7 @@ class TransformersBackend:
         return scores
 
     def _read(self, trees: Sequence[PrefixTree], steps: Sequence[tuple[int, int, int]]) -> list[float]:
-        """Log-probability of each token that is named by the tree and the place before it."""
+        """Log-probability of each token, given as its tree, the place before it, and its id."""
         import torch
 
         places = torch.zeros(len(trees), max(len(tree.ids) for tree in trees), dtype=torch.bool)
@@ -145,10 +145,10 @@ class TransformersBackend:
         return scores
 
     def _forward(self, trees: Sequence[PrefixTree], places: "torch.Tensor") -> "torch.Tensor":
-        """Logits ``(places, vocabulary)`` of a batch of trees, where ``places`` ``(trees, tokens)`` says.
+        """Logits ``(places, vocabulary)`` of a batch of trees, where ``places`` ``(trees, tokens)`` is true.
 
-        Trees are padded behind their last token, where none of theirs can look. So rows without branches need
-        no mask, and no positions.
+        Trees are padded on the right, out of sight of their tokens, so trees without branches need neither a
+        mask nor positions.
         """
         import torch
 
@@ -172,7 +172,7 @@ class TransformersBackend:
         """Group rows that share at least half of their tokens into trees of limited size."""
         groups: list[list[int]] = []
         size, limit = 0, min(self.batch_tokens, TREE_TOKENS)
-        for index in sorted(range(len(rows)), key=lambda index: rows[index]):  # rows that begin alike meet
+        for index in sorted(range(len(rows)), key=lambda index: rows[index]):  # common prefixes meet
             row = rows[index]
             added = len(row)
             if groups and self.shares:

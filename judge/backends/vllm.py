@@ -1,9 +1,9 @@
 """The vLLM engine in this process: continuous batching with a prefix cache, on GPUs and on CPUs.
 
-A verdict costs one generated token, whichever that is: asked for are the log-probabilities, over the whole
-vocabulary, of the tokens that the two words can begin with. What remains of a word of several tokens is asked
-for in the same way, by a prompt that ends one token later and that the prefix cache holds but for its end.
-(vLLM's ``prompt_logprobs`` would need no second prompt, but it does not use the prefix cache.)
+A verdict costs one generated token, no matter which: the request asks for the log-probabilities, over the
+whole vocabulary, of the first tokens of the two words. Further tokens of a word are scored in the same way,
+by a prompt that is one token longer and otherwise in the prefix cache. (vLLM's ``prompt_logprobs`` would need
+no second prompt, but it does not use the prefix cache.)
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,33 +26,33 @@ if TYPE_CHECKING:
     from vllm.sampling_params import StructuredOutputsParams
 
 CPU_AT_ONCE, GPU_AT_ONCE = 64, 256
-"""Sequences that keep a device busy, where ``max_num_seqs`` does not say; what is in work when a run is
-stopped is lost."""
+"""Sequences that keep a device busy, if ``max_num_seqs`` is not set; those in progress are lost when a run is
+stopped."""
 WORD_TOKENS = 16
-"""Room past a shortened context for the tokens of a label word, where the model itself has it."""
+"""Extra tokens for a label word beyond ``max_length``, as far as the model's own context allows."""
 
 
 class VLLMBackend:
     """Runs a causal language model on vLLM; a LoRA adapter is served without merging it.
 
-    Any number of threads may ask it: what they ask for runs together, and each has its replies when they are
+    Any number of threads may call it: their requests run together, and each call returns when its own are
     done.
 
-    vLLM starts processes of its own: a script that makes this needs ``if __name__ == "__main__":``.
+    vLLM starts processes of its own, so a script that uses this needs ``if __name__ == "__main__":``.
 
     Args:
         model: a local folder (full weights or a LoRA adapter) or a Hub id.
         revision: Hub revision.
-        precision: number format of the weights; ``auto`` is the judge's own where the GPU has it, else what
+        precision: number format of the weights; ``auto`` is ``trained`` if the GPU supports it, else what
             suits the device.
-        trained: the number format that the judge was trained in, if that is known.
-        max_length: upper bound on the context; the model's own by default.
-        settings: how the engine runs.
-        chat: arguments of the tokenizer's chat template.
+        trained: the number format that the judge was trained in, if known.
+        max_length: upper limit on the context; the model's own by default.
+        settings: settings of the engine.
+        chat: arguments for the tokenizer's chat template.
 
     Raises:
-        InputError: vLLM is not installed, or there is no such model.
-        JudgeError: vLLM cannot run the model, or not with these settings.
+        InputError: if vLLM is not installed, or there is no such model.
+        JudgeError: if vLLM cannot run the model with these settings.
     """
 
     concurrent = True
@@ -106,7 +106,7 @@ class VLLMBackend:
         return self.renderer.count(messages)
 
     def read_ahead(self, conversations: Sequence[Sequence[Message]]) -> None:
-        """Tokenize prompts together that :meth:`count_tokens` and :meth:`label_logprobs` will ask for."""
+        """Tokenize prompts together, for later calls of :meth:`count_tokens` and :meth:`label_logprobs`."""
         self.renderer.read_ahead(conversations)
 
     def describe(self) -> dict[str, Any]:
@@ -115,7 +115,7 @@ class VLLMBackend:
         return {**self._about, "context_length": self.context_length, **chosen}
 
     def label_logprobs(self, requests: Sequence[LabelRequest]) -> list[tuple[float, float]]:
-        """Log-probabilities of the two words of each request, one generated token a prompt."""
+        """Log-probabilities of the two words of each request, from one generated token per prompt."""
         from vllm import SamplingParams
 
         parts = [stem_and_tails(self.renderer, request) for request in requests]
@@ -137,13 +137,13 @@ class VLLMBackend:
         return [(score(stem, first), score(stem, second)) for stem, (first, second) in parts]
 
     def generate(self, conversations: Sequence[Sequence[Message]], decoding: Decoding) -> list[Generation]:
-        """One reply a conversation, greedy at temperature 0.
+        """One reply per conversation, greedy at temperature 0.
 
-        A sampled reply depends on the seed and its conversation, not on its neighbours; where a conversation
-        is asked several times in one call, each time is another sample.
+        A sampled reply depends on the seed and its conversation, not on the rest of the batch; a conversation
+        that is repeated in one call gets a different sample each time.
 
-        ``guide`` is a JSON schema or a regular expression that the replies are held to; of JSON, there is no
-        white space between the parts. A reply that hits its token limit may still be cut off within it.
+        The guide is a JSON schema or a regular expression; JSON replies have no white space between their
+        parts. A reply that hits its token limit may still be cut off.
         """
         from vllm import SamplingParams
 
@@ -159,7 +159,7 @@ class VLLMBackend:
                 seed=own_seed,
                 repetition_penalty=1.0,  # a model's own default would punish quoting the document
                 stop_token_ids=stops,
-                ignore_eos=True,  # the model's own end tokens; those that count here are in `stops`
+                ignore_eos=True,  # the model's own end tokens; `stops` has the ones to use
                 detokenize=False,
                 structured_outputs=_structured(decoding.guide),
             )
@@ -174,7 +174,7 @@ class VLLMBackend:
         return replies
 
     def _run(self, prompts: Sequence[Tokens], params: "Sequence[SamplingParams]") -> "list[CompletionOutput]":
-        """One completion a prompt, in order. They run sorted, so that those that begin alike meet."""
+        """One completion per prompt, in order. They run sorted, so that prompts with a common prefix meet."""
         from vllm.exceptions import VLLMValidationError
         from vllm.v1.engine.exceptions import EngineDeadError
 
@@ -193,14 +193,14 @@ class VLLMBackend:
             )
         except EngineDeadError as error:
             raise JudgeError(f"{self.name}: vLLM's engine died; what it wrote above says why") from error
-        except VLLMValidationError as error:  # such as a schema that no reply can be held to
+        except VLLMValidationError as error:  # such as a schema that vLLM does not support
             raise InputError(f"{self.name}: vLLM cannot do that ({error})") from error
         completions = {index: output.outputs[0] for index, output in zip(order, outputs, strict=True)}
         return [completions[index] for index in range(len(prompts))]
 
 
 def _read(name: str, base: str, adapter: str | None, revision: str | None) -> tuple[Any, Any]:
-    """Tokenizer and configuration of a model: what tells an unknown one before an engine starts."""
+    """Tokenizer and configuration of a model; detects an unknown model before an engine starts."""
     from transformers import AutoConfig
 
     try:

@@ -1,4 +1,4 @@
-"""Starting vLLM: its settings, what they are by default on this device, and the engine as a plain call."""
+"""Starts vLLM: its settings, their defaults on this device, and a synchronous wrapper of the engine."""
 
 import asyncio
 import atexit
@@ -20,22 +20,22 @@ if TYPE_CHECKING:
     from vllm.lora.request import LoRARequest
 
 LORA_RANKS = (8, 16, 32, 64, 128, 256, 320, 512)
-"""Ranks that vLLM reserves room for; an adapter gets the next one."""
+"""Ranks that vLLM can reserve memory for; an adapter gets the next larger one."""
 GPU_SHARE = 0.9
 """Share of a GPU's memory that several engines take together."""
 CPU_CACHE_BYTES = 2 << 30
-"""Memory for keys and values where there is no GPU: vLLM takes all of it at once."""
+"""Memory for keys and values without a GPU: vLLM allocates all of it at once."""
 TOGETHER = 8
-"""Prompts of one call that stay on one copy, as those of one sample do: they begin alike."""
+"""Prompts of one call that stay on one copy; those of one sample share a prefix."""
 
 
 class VLLMSettings(StrictConfig):
-    """How vLLM runs a model, in its own terms (``--set vllm.KEY=VALUE``); ``None`` is what suits the device.
+    """Settings under vLLM's own names (``--set vllm.KEY=VALUE``); ``None`` means what suits the device.
 
     ``tensor_parallel_size`` devices share one model; ``data_parallel_size`` copies of it share the work.
-    ``gpu_memory_utilization`` is a share of the device's memory, or of the machine's where there is no GPU.
-    Without it, ``sharing`` engines on one GPU take a part each.
-    ``max_num_seqs`` sequences at most run together. ``enforce_eager`` starts faster and runs slower.
+    ``gpu_memory_utilization`` is a share of the device's memory, or of the machine's if there is no GPU. If
+    it is not set, ``sharing`` engines on one GPU take an equal part each. At most ``max_num_seqs`` sequences
+    run together. ``enforce_eager`` starts faster and runs slower.
     """
 
     tensor_parallel_size: PositiveInt = 1
@@ -50,7 +50,7 @@ def import_vllm() -> str:
     """Import vLLM, quietly, and return its version.
 
     Raises:
-        InputError: it is not installed, or does not load.
+        InputError: if it is not installed or cannot be imported.
     """
     os.environ.setdefault("VLLM_LOGGING_LEVEL", "ERROR")
     os.environ.setdefault("VLLM_NO_USAGE_STATS", "1")  # nothing is sent anywhere
@@ -64,9 +64,9 @@ def import_vllm() -> str:
 
 
 def device_precision(trained: str | None = None) -> str:
-    """The number format of this device, asked for in a way that leaves the GPU to the engine's process.
+    """The number format for this device, found without initializing the GPU: the engine's process needs it.
 
-    A GPU judges in the format that the judge was ``trained`` in, where vLLM has it there.
+    On a GPU it is the format that the judge was ``trained`` in, if vLLM supports that there.
     """
     from vllm.platforms import current_platform
 
@@ -83,31 +83,31 @@ def start_engine(
 
     Args:
         model: folder or Hub id of the base model.
-        settings: how it runs.
-        adapter: folder of a LoRA adapter that requests may name.
-        arguments: further ones of ``vllm.AsyncEngineArgs``.
+        settings: settings of the engine.
+        adapter: folder of a LoRA adapter that requests may use.
+        arguments: further arguments of ``vllm.AsyncEngineArgs``.
 
     Raises:
-        JudgeError: vLLM cannot run the model, or not with these settings.
+        JudgeError: if vLLM cannot run the model with these settings.
     """
     arguments = {"model": model, **_defaults(settings.sharing), **_chosen(settings), **arguments}
     if adapter is not None:
         arguments |= {"enable_lora": True, "max_loras": 1, "max_lora_rank": _reserved_rank(Path(adapter))}
     try:
         return VLLMEngine(settings.data_parallel_size, arguments)
-    except Exception as error:  # an engine fails with the errors of all its libraries
+    except Exception as error:  # an engine raises the errors of any of its libraries
         raise JudgeError(f"{model}: vLLM cannot run it ({' '.join(str(error).split()):.400})") from error
 
 
 class VLLMEngine:
-    """vLLM's asynchronous engine for callers in any thread, each of which has its replies when they are done.
+    """vLLM's asynchronous engine for callers in any thread; a call returns when its own replies are done.
 
-    Of several copies of a model, prompts that stand next to each other go to the same one as far as possible,
-    since each has a prefix cache of its own.
+    With several copies of a model, neighbouring prompts go to the same copy as far as possible, since each
+    copy has its own prefix cache.
 
     Args:
-        copies: of the model, each on devices of its own.
-        arguments: those of ``vllm.AsyncEngineArgs``.
+        copies: number of copies of the model, each on its own devices.
+        arguments: arguments of ``vllm.AsyncEngineArgs``.
     """
 
     def __init__(self, copies: int, arguments: Mapping[str, Any]):
@@ -116,18 +116,18 @@ class VLLMEngine:
         from vllm.v1.engine.async_llm import AsyncLLM
 
         self._started = 0
-        self._at_work = [0] * copies  # prompts of each copy
+        self._at_work = [0] * copies  # running prompts of each copy
         self._loop = asyncio.new_event_loop()
         thread = Thread(target=self._loop.run_forever, name="vllm", daemon=True)
         thread.start()
 
         async def start() -> Any:
             settings = AsyncEngineArgs(data_parallel_size=copies, disable_log_stats=True, **arguments)
-            # As vllm.LLM: its batches are four times as large as those for answers at once.
+            # As in vllm.LLM: batches are four times as large as in the low-latency default.
             return AsyncLLM.from_engine_args(settings, usage_context=UsageContext.LLM_CLASS)
 
         self._running = [self._wait(start())]
-        # At the end of the program at the latest, before multiprocessing waits there for the engine to end.
+        # At the latest when the program ends, before multiprocessing waits for the engine's process.
         atexit.register(finalize(self, _stop, self._running, self._loop, thread))
 
     def generate(
@@ -136,7 +136,7 @@ class VLLMEngine:
         params: "Sequence[SamplingParams]",
         adapter: "LoRARequest | None" = None,
     ) -> "list[RequestOutput]":
-        """One output a prompt, in order."""
+        """One output per prompt, in order."""
         return self._wait(self._generate(prompts, params, adapter))
 
     async def _generate(
@@ -178,7 +178,7 @@ class VLLMEngine:
 
 
 def _stop(running: list[Any], loop: asyncio.AbstractEventLoop, thread: Thread) -> None:
-    engine = running.pop()  # the last hold on it: vLLM cannot clean up once the interpreter is going down
+    engine = running.pop()  # the last reference: vLLM cannot clean up during interpreter shutdown
 
     async def stop() -> None:
         engine.shutdown()
@@ -192,7 +192,7 @@ def _stop(running: list[Any], loop: asyncio.AbstractEventLoop, thread: Thread) -
 
 
 def _defaults(sharing: int) -> dict[str, Any]:
-    """vLLM's arguments that are the same for every model."""
+    """Arguments of vLLM that are the same for every model."""
     from vllm.config import StructuredOutputsConfig
     from vllm.platforms import current_platform
 
@@ -203,7 +203,7 @@ def _defaults(sharing: int) -> dict[str, Any]:
         "enable_prefix_caching": True,
         "logprobs_mode": "raw_logprobs",
         "hf_overrides": {"head_dtype": "float32"},  # 16 bits are too coarse: judge/models/heads.py
-        # Not xgrammar, which takes seconds a token where the length of a text is bounded.
+        # Not xgrammar, which takes seconds per token if the length of a text is limited.
         "structured_outputs_config": StructuredOutputsConfig(
             backend="guidance", disable_any_whitespace=True, disable_additional_properties=True
         ),
@@ -212,7 +212,7 @@ def _defaults(sharing: int) -> dict[str, Any]:
         arguments |= {
             "enforce_eager": True,  # compiling takes longer than most runs on a CPU
             "kv_cache_memory_bytes": CPU_CACHE_BYTES,
-            "block_size": 32,  # only whole blocks are shared, and vLLM's own size on a CPU is 128 tokens
+            "block_size": 32,  # only whole blocks are shared, and vLLM's default on a CPU is 128 tokens
         }
     elif sharing > 1:
         arguments["gpu_memory_utilization"] = round(GPU_SHARE / sharing, 3)
@@ -220,7 +220,7 @@ def _defaults(sharing: int) -> dict[str, Any]:
 
 
 def _chosen(settings: VLLMSettings) -> Mapping[str, Any]:
-    """The settings as vLLM's arguments, without those that are left to the device."""
+    """The settings as arguments of vLLM, without those that are left to the device."""
     values: dict[str, Any] = {
         "tensor_parallel_size": settings.tensor_parallel_size,
         "gpu_memory_utilization": settings.gpu_memory_utilization,
@@ -234,7 +234,7 @@ def _chosen(settings: VLLMSettings) -> Mapping[str, Any]:
 
 
 def _reserved_rank(adapter: Path) -> int:
-    """The room that an adapter of this rank takes."""
+    """The rank that vLLM has to reserve memory for."""
     settings = json.loads((adapter / "adapter_config.json").read_text(encoding="utf-8"))
     rank = max([settings.get("r", 8), *settings.get("rank_pattern", {}).values()])
     return min((size for size in LORA_RANKS if size >= rank), default=rank)

@@ -1,7 +1,7 @@
 """What vLLM's server has beyond OpenAI's API: its context length, its tokenizer, and any token's probability.
 
-With them a label word is scored as in process (:mod:`judge.backends.vllm`): for each token of a word one
-generated token, with the log-probabilities, over the whole vocabulary, of those that are asked for.
+With these, a label word is scored as by the engine in process (:mod:`judge.backends.vllm`): one generated
+token for each token of the word, with the requested log-probabilities over the whole vocabulary.
 """
 
 import math
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
     import httpx2
 
 TIMEOUT = 30.0
-"""Seconds for an answer that takes no model."""
+"""Timeout in seconds for requests that do not run the model."""
 NO_THINKING: Mapping[str, Any] = {
     "enable_thinking": False
-}  # as judge/prompting/rendering.py; other templates ignore it
+}  # as in judge/prompting/rendering.py; other templates ignore it
 
 
 GRID = 1024
-"""Logits of 16 bits are multiples of ``1 / GRID`` from 1 on: of 1/128 in bfloat16, of 1/1024 in float16."""
+"""16-bit logits of 1 or more are multiples of ``1 / GRID``: of 1/128 in bfloat16, of 1/1024 in float16."""
 ROUNDING = 4e-6
-"""How far a difference of log-probabilities may be off by float32's own rounding."""
+"""Largest rounding error of float32 in a difference of log-probabilities."""
 COARSE = (
     "warning: {url} computes its logits in 16 bits, in steps that move p_fail by a few hundredths; start "
     """the server with --hf-overrides '{{"head_dtype": "float32"}}' (docs/serving.md)"""
@@ -43,18 +43,18 @@ COARSE = (
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A token to score: ``said`` is what the reply's word begins with, ``token`` the id that may follow."""
+    """A token to score: ``said`` is the part of the word before it, ``token`` the id that may follow."""
 
     said: str
     token: int
 
 
 class VLLMServer:
-    """The side of a vLLM server that needs no generation.
+    """The functions of a vLLM server other than generation.
 
     Args:
         config: the endpoint.
-        context_length: tokens that prompt and reply may take together.
+        context_length: maximum tokens of prompt and reply together.
         http: a connection to it.
     """
 
@@ -66,10 +66,10 @@ class VLLMServer:
 
     @classmethod
     def find(cls, config: EndpointConfig) -> "VLLMServer | None":
-        """The endpoint's vLLM server; ``None`` where it is another, or is not there (calls will tell).
+        """The endpoint's vLLM server; ``None`` if it is another server, or does not answer.
 
         Raises:
-            InputError: it is one, and has no such model.
+            InputError: if it is a vLLM server without such a model.
         """
         http = _connect(config)
         try:
@@ -80,7 +80,7 @@ class VLLMServer:
             return None
         if config.model not in [card["id"] for card in cards]:
             raise InputError(unknown("model", config.model, [card["id"] for card in cards]))
-        # An adapter's card may leave the length to that of its base.
+        # An adapter's card may lack the length; that of its base applies.
         lengths = [card["max_model_len"] for card in cards if card.get("max_model_len")]
         return cls(config, min(lengths), http) if lengths else None
 
@@ -89,20 +89,20 @@ class VLLMServer:
         return len(self._tokens(messages))
 
     def most(self, messages: Sequence[Message]) -> int:
-        """The most tokens that a prompt can have: a token holds a byte at least."""
+        """An upper limit on the tokens of a prompt: a token has at least one byte."""
         size = sum(len(message["content"].encode()) for message in messages)
         return size + self._frame(tuple(message["role"] for message in messages))
 
     def _count_frame(self, roles: tuple[str, ...]) -> int:
-        """What the chat template adds to the contents, in tokens."""
+        """Upper limit on the tokens that the chat template adds to the contents."""
         return self.count([{"role": role, "content": "-"} for role in roles]) + len(roles)
 
     def label_steps(self, request: LabelRequest) -> "tuple[list[Step], list[Step]] | None":
-        """The tokens of a request's two words where they part, each with what was said before it.
+        """The tokens of a request's two words from where they diverge, each with the text before it.
 
-        ``None`` where a word cannot be said in part, as one whose tokens split a character.
+        ``None`` if a word cannot be written in part, for example if its tokens split a character.
         """
-        # What stands just before a word may change its tokens; the rest of the conversation does not.
+        # Only the characters just before a word can change its tokens, not the rest of the conversation.
         return self._steps(request.words, request.prefix[-4:])
 
     def _find_steps(self, words: tuple[str, str], before: str) -> "tuple[list[Step], list[Step]] | None":
@@ -133,7 +133,7 @@ class VLLMServer:
         return str(self._post("detokenize", {"tokens": list(tokens)})["prompt"])
 
     def _post(self, name: str, body: Mapping[str, Any]) -> Any:
-        """What the server answers, asked again as often as a call would be."""
+        """The server's answer, with as many retries as a chat call gets."""
         url = f"{self._root}/{name}"
         for failures in range(1, self.config.retries + 2):
             try:
@@ -148,40 +148,40 @@ class VLLMServer:
 
 
 def turn(messages: Sequence[Message]) -> dict[str, Any]:
-    """Fields of a body: the model's reply begins, or the one that it has begun goes on."""
+    """Fields of a request body: start a reply, or continue the one that the last message begins."""
     begun = messages[-1]["role"] == "assistant"
     fields: dict[str, Any] = {"chat_template_kwargs": NO_THINKING}
     return fields | ({"continue_final_message": True, "add_generation_prompt": False} if begun else {})
 
 
 def step_request(request: LabelRequest, said: str, tokens: Sequence[int]) -> ChatRequest:
-    """One generated token, which tells the probabilities of some tokens after ``said``."""
+    """A request for one generated token, which returns the probabilities of ``tokens`` after ``said``."""
     messages = list(request.messages)
     if request.prefix + said:
         messages.append({"role": "assistant", "content": request.prefix + said})
     extra = {
         "logprob_token_ids": list(tokens),
         "return_tokens_as_token_ids": True,
-        "allowed_token_ids": list(tokens),  # of what is generated; the probabilities are those before it
+        "allowed_token_ids": list(tokens),  # restricts generation; probabilities are from before that
         **turn(messages),
     }
     return ChatRequest(messages, max_tokens=1, top_logprobs=0, first_tokens=True, extra=extra)
 
 
 def step_scores(reply: Reply) -> dict[int, float]:
-    """The log-probabilities that the reply to a :func:`step_request` tells, by token id."""
+    """The log-probabilities in the reply to a :func:`step_request`, by token id."""
     listed = reply.logprobs[0]["top_logprobs"] if reply.logprobs else []
     return {int(str(item["token"]).removeprefix("token_id:")): float(item["logprob"]) for item in listed}
 
 
 def looks_coarse(told: Iterable[Mapping[int, float]]) -> bool:
-    """Do log-probabilities come from logits of 16 bits?
+    """Whether log-probabilities come from 16-bit logits.
 
-    At one place they differ as their logits do, which then are multiples of a coarse step. Of float32's one
-    difference in a hundred looks so.
+    At one place log-probabilities differ by as much as their logits, so with 16 bits the differences are
+    multiples of a coarse step. With float32 only one difference in a hundred happens to be one.
 
     Args:
-        told: for each of some places the log-probabilities of a few tokens; places with one tell nothing.
+        told: the log-probabilities of a few tokens at each of some places; a single token is not enough.
     """
     steps = [
         abs(high - low) * GRID
@@ -194,7 +194,7 @@ def looks_coarse(told: Iterable[Mapping[int, float]]) -> bool:
 
 
 class _NoAnswer(Exception):
-    """The server did not answer as it should; the message says what it did, ``final`` that it will again."""
+    """The server did not answer properly; the message says what it did. ``final``: a retry will not help."""
 
     def __init__(self, message: str, final: bool = False):
         super().__init__(message)
@@ -205,13 +205,13 @@ def _connect(config: EndpointConfig) -> "httpx2.Client":
     import httpx2
 
     key = os.environ.get(config.key_variable, "").strip()
-    usable = key and key.isascii() and key.isprintable()  # calls tell when it is not
+    usable = key and key.isascii() and key.isprintable()  # else chat calls will report it
     limit = httpx2.Timeout(TIMEOUT, connect=CONNECT)
     return httpx2.Client(headers={"Authorization": f"Bearer {key}"} if usable else {}, timeout=limit)
 
 
 def _call(http: "httpx2.Client", url: str, body: Mapping[str, Any] | None = None) -> Any:
-    """The JSON that a server answers to a GET, or to a POST with a body."""
+    """The JSON that a server returns for a GET, or for a POST if there is a body."""
     import httpx2
 
     try:

@@ -1,7 +1,7 @@
 """Encoder judges: cross-encoders that read a window of the document and an answer, and score the pair.
 
-``heads`` says what a checkpoint's classes mean, ``pairs`` what is read, ``network`` how, ``checker`` judges,
-``spans`` names the wrong words, ``examples`` says what is learned; :mod:`judge.training.encoder` trains.
+``heads`` interprets a checkpoint's classes, ``pairs`` builds the inputs, ``network`` scores them, ``checker``
+judges, ``spans`` finds wrong words, ``examples`` makes labels; :mod:`judge.training.encoder` trains.
 """
 
 from judge.encoder.checker import EncoderJudge

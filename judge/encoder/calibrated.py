@@ -1,4 +1,4 @@
-"""What the two kinds of encoder judges have in common."""
+"""Base class of the two kinds of encoder judges."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from judge.types import Mode
 
 
 class CalibratedEncoder(CalibratedChecker):
-    """A judge that answers in verdict mode, with the fields that stand here."""
+    """A judge that answers in verdict mode; its subclasses have the fields below."""
 
     network: Any
     model: str
@@ -20,9 +20,9 @@ class CalibratedEncoder(CalibratedChecker):
 
     @property
     def mode(self) -> Mode:
-        """An encoder writes nothing."""
+        """Verdict mode only: an encoder writes no text."""
         return "verdict"
 
     def _most_padding(self) -> int | None:
-        """By how many tokens a row may be shorter than the longest one of its batch."""
+        """Maximum padding of a row in a batch, in tokens."""
         return CPU_PADDING if self.network.device.type == "cpu" else None

@@ -1,4 +1,4 @@
-"""The encoder judge: p(FAIL) of an answer from pairs of document windows and parts of the answer."""
+"""The encoder judge: p(FAIL) of an answer from pairs of a document window and a part of the answer."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,12 +26,12 @@ BATCH_TOKENS = 4096
 CHUNK = 64
 
 Scores = tuple[list[float], list[list[float]] | None]
-"""p(FAIL) of rows, and of the answer's tokens of each where the network tells."""
+"""p(FAIL) of rows, and of the answer tokens of each row if the network scores tokens."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Scored:
-    """What the network says of a sample: of each unit in the window that supports it best, and of tokens."""
+    """The scores of a sample: of each unit, in the window that supports it best, and of tokens."""
 
     pairs: Pairs
     by_unit: tuple[float, ...]
@@ -39,7 +39,7 @@ class _Scored:
     tokens: Mapping[tuple[int, int], float] | None
 
     def whole(self, rule: str) -> float:
-        """The raw probability of FAIL of the answer, by the rule of the form."""
+        """The raw probability of FAIL of the answer, by the ``sentences`` rule of the form."""
         if rule == "mean":
             return sum(self.by_unit) / len(self.by_unit)
         return max(self.by_unit)
@@ -47,19 +47,18 @@ class _Scored:
 
 @dataclass(frozen=True)
 class EncoderJudge(CalibratedEncoder):
-    """Says whether answers are faithful to their documents, by passes of an encoder.
+    """Judges whether answers are faithful to their documents, with an encoder.
 
-    An answer or a question that is longer than the encoder reads is read in parts, and a long document in
-    windows: a part is as faithful as the window says that supports it best, an answer as its least faithful
-    part.
+    Long answers and questions are read in parts, long documents in windows. A part gets the score of the
+    window that supports it best, an answer that of its least faithful part.
 
     Args:
         network: the encoder, see :class:`judge.encoder.network.EncoderNetwork`.
         pairing: how samples become pairs.
         model: the judge's name.
         precision: number format that the network computes in.
-        languages: languages that it was trained on; other samples get no verdict. Empty: any.
-        batch_tokens: padded tokens that run in one batch.
+        languages: languages that it was trained on; other samples get no verdict. Empty: any language.
+        batch_tokens: padded tokens per batch.
         calibrations: by mode; see :mod:`judge.calibration`. ``p_fail`` is then the calibrated probability.
         threshold: the label is ``FAIL`` at or above this ``p_fail``; 0.5 by default.
     """
@@ -89,9 +88,9 @@ class EncoderJudge(CalibratedEncoder):
     ) -> Iterator[tuple[Verdict, tuple[Verdict, ...]]]:
         """Judge answers and each of their sentences.
 
-        Where the network marks tokens, a sentence's probability is that of its most doubted ones
-        (:func:`~judge.encoder.spans.sentence_verdict`), read among the sentences around it; else the sentence
-        is judged by itself.
+        If the network scores tokens, a sentence's probability is that of its most doubted tokens
+        (:func:`~judge.encoder.spans.sentence_verdict`), read in the context of the answer; else the sentence
+        is judged on its own.
         """
         curve, scored = self.curve(), self._scored(samples)
         if self.network.marks_tokens:
@@ -135,7 +134,7 @@ class EncoderJudge(CalibratedEncoder):
     def _scored(
         self, samples: Sequence[Sample], sentences: Sequence[Sequence[Span]] | None = None
     ) -> list[_Scored | str]:
-        """What the network says of some samples, or why one cannot be read."""
+        """The scores of each sample, or the reason why it cannot be read."""
         laid = [
             self._laid(sample, None if sentences is None else sentences[at] or None)
             for at, sample in enumerate(samples)
@@ -162,7 +161,7 @@ class EncoderJudge(CalibratedEncoder):
         return found
 
     def _laid(self, sample: Sample, units: Sequence[Span] | None) -> Pairs | str:
-        """The pairs of a sample, or why there are none."""
+        """The pairs of a sample, or the reason why there are none."""
         if self.languages and sample.language not in self.languages:
             return f"this judge does not read language {sample.language!r}"
         try:
@@ -189,7 +188,7 @@ class EncoderJudge(CalibratedEncoder):
 
 
 def _combined(pairs: Pairs, scores: Sequence[float], tokens: Sequence[list[float] | None]) -> _Scored:
-    """The best window for each part of an answer, the worst part of each unit."""
+    """Combine scores: the best window for each part of an answer, then the worst part of each unit."""
     width = len(pairs.windows)
     by_unit = [-1.0] * len(pairs.units)
     windows = [0] * len(pairs.units)

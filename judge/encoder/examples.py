@@ -1,4 +1,4 @@
-"""What an encoder learns from: labels of answers, and of their tokens where the wrong words are known."""
+"""Training labels for an encoder: of answers, and of their tokens if the wrong words are known."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -12,13 +12,13 @@ from judge.progress import track
 from judge.types import Label, Sample
 
 SHORT = 6
-"""An answer to a question with at most this many tokens is wrong or right as a whole."""
+"""An answer to a question with at most this many tokens is correct or wrong as a whole."""
 UNKNOWN = -1
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A labelled sample and what it costs: tokens of its longest pair, and how many pairs it has."""
+    """A labelled sample and its cost: tokens of its longest pair, number of pairs, tokens of all pairs."""
 
     sample: Sample
     longest: int
@@ -27,12 +27,12 @@ class Item:
 
 
 def items(samples: Iterable[Sample], pairing: Pairing, max_pairs: int) -> tuple[list[Item], int]:
-    """Labelled samples with what they cost, and how many were left out because they need more pairs.
+    """Labelled samples with their costs, and how many were left out because they need too many pairs.
 
     Args:
-        samples: labelled ones.
+        samples: labelled samples.
         pairing: how they become pairs.
-        max_pairs: windows of the document times parts of the answer, at most.
+        max_pairs: limit on document windows times answer parts.
     """
     found, left_out = [], 0
     some = list(samples)
@@ -47,9 +47,9 @@ def items(samples: Iterable[Sample], pairing: Pairing, max_pairs: int) -> tuple[
 
 
 def known_labels(sample: Sample, spans: Sequence[tuple[int, int]]) -> tuple[int, ...] | None:
-    """Labels of an answer's tokens, by their places in its text; ``None`` where nobody knows them.
+    """Labels of an answer's tokens, given their places in its text; ``None`` if they are unknown.
 
-    1 for each token that stands in a wrong part, 0 for others.
+    1 for tokens in a wrong span, 0 for others.
     """
     places = wrong_spans(sample)
     if places is not None:
@@ -60,7 +60,7 @@ def known_labels(sample: Sample, spans: Sequence[tuple[int, int]]) -> tuple[int,
 
 
 def token_labels(sample: Sample, row: Row) -> tuple[int, ...]:
-    """:func:`known_labels` of a row's tokens, with -1 for each where nobody knows."""
+    """:func:`known_labels` of a row's tokens, with -1 for each if they are unknown."""
     known = known_labels(sample, row.spans)
     return (UNKNOWN,) * len(row.spans) if known is None else known
 

@@ -1,4 +1,4 @@
-"""The folder of an encoder: its files, its tokenizer, how much it reads at once. Needs no torch."""
+"""The folder of an encoder: its files, its tokenizer, its maximum length. Needs no torch."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,22 +15,22 @@ if TYPE_CHECKING:
 WEIGHTS = "model.safetensors"
 TOKENIZER = "tokenizer.json"
 TOKEN_HEAD = "token_head.safetensors"  # noqa: S105 (a file's name)
-"""Next to the weights of a judge trained here: the linear map from hidden states to doubts of tokens."""
+"""Next to the weights of a judge trained here: the linear map from hidden states to token scores."""
 FILES = ("*.json", "*.safetensors", "*.txt", "*.model", "*.jinja")
 
 
 def read_tokenizer(folder: Path) -> "Tokenizer":
-    """The fast tokenizer of a model folder, without the limits that were kept with it.
+    """The fast tokenizer of a model folder, without its stored truncation and padding.
 
-    Text that looks like a special token stays text.
+    Text that looks like a special token is treated as text.
 
     Raises:
-        InputError: there is none.
+        InputError: if there is none.
     """
     tokenizer = _stored_tokenizer(folder)
     tokenizer.no_truncation()
     tokenizer.no_padding()
-    tokenizer.encode_special_tokens = True  # a text that says [SEP] opens no field
+    tokenizer.encode_special_tokens = True  # [SEP] in a text does not separate anything
     return tokenizer
 
 
@@ -41,23 +41,23 @@ def _stored_tokenizer(folder: Path) -> "Tokenizer":
     if file.is_file():
         try:
             return Tokenizer.from_file(str(file))
-        except Exception as error:  # the library raises nothing more exact
+        except Exception as error:  # the library raises nothing more specific
             raise InputError(f"holds no tokenizer ({error})", file=file) from None
     from transformers import AutoTokenizer
 
     try:
         made: Tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False).backend_tokenizer
-    except Exception as error:  # as many kinds as there are tokenizers
+    except Exception as error:  # each kind of tokenizer raises its own errors
         reason = " ".join(str(error).split())
         raise InputError(f"holds no tokenizer that can be read ({reason:.160})", file=folder) from None
     return made
 
 
 def find_folder(model: str, revision: str | None = None) -> Path:
-    """The folder of an encoder, downloaded where it is a Hub id.
+    """The folder of an encoder, downloaded if it is a Hub id.
 
     Raises:
-        InputError: there is no such folder, and the Hub has no such model or cannot be reached.
+        InputError: if there is no such folder, and the Hub has no such model or cannot be reached.
     """
     if Path(model).is_dir():
         return Path(model)
@@ -75,10 +75,10 @@ def find_folder(model: str, revision: str | None = None) -> Path:
 
 
 def longest_pair(config: dict[str, Any], most: int) -> int:
-    """Tokens that an encoder reads at once, ``most`` at most."""
+    """Tokens that an encoder can read at once, at most ``most``."""
     places = int(config.get("max_position_embeddings") or most)
     if config.get("model_type") in ("roberta", "xlm-roberta", "mpnet", "camembert"):
         places -= 2  # the first two positions are those of padding
     if config.get("model_type") == "deberta-v2" and not config.get("position_biased_input", True):
-        places = max(places, most)  # it knows distances, and no positions
+        places = max(places, most)  # it uses relative distances, not positions
     return min(places, most)

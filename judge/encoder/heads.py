@@ -1,6 +1,6 @@
 """What an encoder's outputs mean: which of its classes say that an answer is hallucinated.
 
-Most encoders that judge faithfulness are classifiers of the Hub: NLI cross-encoders with an ``entailment``
+Most encoders that judge faithfulness are classifiers on the Hub: NLI cross-encoders with an ``entailment``
 class, fact checkers with ``supported`` and ``unsupported``, rerankers with one logit, and token classifiers
 that mark hallucinated words. Their ``config.json`` names the classes.
 """
@@ -22,7 +22,7 @@ Kind = Literal["classes", "score", "tokens"]
 
 CONFIG = "config.json"
 ENDINGS = {"ForSequenceClassification": "pairs", "ForTokenClassification": "tokens"}
-"""What the name of an architecture ends with, and what it classifies."""
+"""Endings of architecture names, and what these classify."""
 
 FAITHFUL = frozenset({
     "entailment", "entailed", "entails", "supported", "supports", "support", "faithful", "consistent",
@@ -39,7 +39,7 @@ WRITES = ("CausalLM", "LMHead", "ConditionalGeneration")
 """Parts of the names of architectures that write text."""
 LABELS = tuple(label.value for label in Label)
 NAMELESS = "label_"
-"""How transformers names classes that nobody named: LABEL_0, LABEL_1."""
+"""Prefix of transformers' default class names: LABEL_0, LABEL_1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Head:
     """How the outputs of a checkpoint become p(FAIL).
 
     ``fail`` has the classes whose probabilities add up to p(FAIL). A ``score`` is one logit: its sigmoid is
-    p(FAIL) where ``fail`` is ``(0,)``, and p(PASS) where it is empty.
+    p(FAIL) if ``fail`` is ``(0,)``, and p(PASS) if it is empty.
     """
 
     kind: Kind
@@ -55,7 +55,7 @@ class Head:
     fail: tuple[int, ...]
 
     def p_fail(self, logits: "np.ndarray[Any, Any]") -> "np.ndarray[Any, Any]":
-        """p(FAIL) from logits whose last axis is the classes; that axis goes."""
+        """p(FAIL) from logits whose last axis is the classes; the result lacks that axis."""
         import numpy as np
 
         logits = logits.astype(np.float64)
@@ -81,12 +81,12 @@ def read_outputs(
     by_token: "np.ndarray[Any, Any] | None",
     own: Sequence[range],
 ) -> tuple[list[float], list[list[float]] | None]:
-    """p(FAIL) of each row of a batch, and of its answer's tokens where they are told.
+    """p(FAIL) of each row of a batch, and of its answer tokens if there are scores for them.
 
     Args:
         head: what the outputs mean.
-        logits: ``(rows, classes)``, or ``(rows, tokens, classes)`` of a token classifier.
-        by_token: log-odds of tokens, ``(rows, tokens)``, where a sequence classifier has them.
+        logits: ``(rows, classes)``, or ``(rows, tokens, classes)`` for a token classifier.
+        by_token: log-odds of tokens, ``(rows, tokens)``, for a sequence classifier with a token head.
         own: places of the answer's tokens in each row.
     """
     if head.kind == "tokens":
@@ -102,10 +102,10 @@ def read_outputs(
 
 
 def read_config(folder: Path) -> dict[str, Any]:
-    """The ``config.json`` of a model folder; empty where there is none.
+    """The ``config.json`` of a model folder; empty if there is none.
 
     Raises:
-        InputError: the file holds no JSON object.
+        InputError: if the file is not a JSON object.
     """
     file = folder / CONFIG
     if not file.is_file():
@@ -147,11 +147,11 @@ def read_head(config: Mapping[str, Any], model: str, labels: Mapping[str, Label]
     Args:
         config: its ``config.json``.
         model: its name, for messages.
-        labels: what classes mean, by name, where their names do not say so; every class that is not
-            mentioned means the other label.
+        labels: the meaning of classes by name, if their names do not say it. If all are of one label, every
+            other class gets the other label.
 
     Raises:
-        InputError: it is no classifier, or what its classes mean is unclear.
+        InputError: if it is not a classifier, or the meaning of its classes is unclear.
     """
     what = classifies(config)
     if what is None:
@@ -184,10 +184,10 @@ def class_names(config: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def parse_labels(text: str | None) -> dict[str, Label] | None:
-    """What ``--set labels.PASS=entailment`` says: classes to labels.
+    """The value of ``--set labels.PASS=entailment``, as a mapping from classes to labels.
 
     Raises:
-        InputError: it is not a list of ``PASS=class`` or ``FAIL=class``.
+        InputError: if it is not a list of ``PASS=class`` or ``FAIL=class``.
     """
     if text is None:
         return None

@@ -1,4 +1,4 @@
-"""An encoder judge by its name: one trained here, or a classifier of the Hub as it is."""
+"""Loads an encoder judge by its name: one trained here, or a classifier from the Hub as it is."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
     from judge.prompting.templates import TemplatePrompt
 
 FORM = "form"
-"""The field of ``judge.json`` that keeps a :class:`judge.encoder.pairs.Form`."""
+"""The field of ``judge.json`` that holds a :class:`judge.encoder.pairs.Form`."""
 LABELS = "labels"
 """The field of ``judge.json`` that says what classes mean: ``{"PASS": "entailment"}``."""
 LONGEST = {"classes": 512, "score": 512, "tokens": 4096}
-"""Tokens of a pair at most, by kind of head, where ``judge.json`` says nothing."""
+"""Maximum tokens of a pair, by kind of head, if ``judge.json`` has no form."""
 
 
 def is_encoder(model: str, identity: Mapping[str, Any], revision: str | None = None) -> bool:
     """Whether a judge is an encoder: one trained here, or a sequence or token classifier.
 
     Raises:
-        InputError: it is neither an encoder judge nor a model that writes text.
+        InputError: if it is neither an encoder nor a model that writes text.
     """
     if "stage" in identity:
         return bool(identity["stage"] == ENCODER)
@@ -42,7 +42,7 @@ def is_encoder(model: str, identity: Mapping[str, Any], revision: str | None = N
 
 
 def _config_of(model: str, revision: str | None) -> dict[str, Any]:
-    """The ``config.json`` of a folder or Hub id; empty where there is none."""
+    """The ``config.json`` of a folder or Hub id; empty if there is none."""
     folder = Path(model_path(model))
     if folder.is_dir() or model.count("/") != 1:
         return read_config(folder)
@@ -50,17 +50,16 @@ def _config_of(model: str, revision: str | None) -> dict[str, Any]:
 
     try:
         found = cached_file(model, "config.json", revision=revision, local_files_only=not hub_answers(model))
-    except OSError:  # whoever loads the weights says what is wrong
+    except OSError:  # loading the weights will say what is wrong
         return {}
     return read_config(Path(found).parent)
 
 
 def default_form(head: Head) -> Form:
-    """How a classifier is asked that says nothing about it.
+    """The form for a classifier whose ``judge.json`` has none.
 
-    An NLI classifier and a reranker read statements, so they get the answer sentence by sentence, without the
-    question; a token classifier gets the answer whole and the question with the document, as LettuceDetect's
-    do.
+    NLI classifiers and rerankers read statements, so they get the answer sentence by sentence, without the
+    question. Token classifiers get the whole answer, and the question with the document, as in LettuceDetect.
     """
     if head.kind == "tokens":
         return Form(question="premise", sentences="whole")
@@ -82,19 +81,19 @@ def load_encoder(
     """The encoder judge of a local folder.
 
     Args:
-        folder: what ``judge encoder`` wrote, or a classifier of transformers.
-        identity: its ``judge.json``; empty where it has none.
-        name: what reports call it.
+        folder: an output folder of ``judge encoder``, or a classifier of transformers.
+        identity: its ``judge.json``; empty if it has none.
+        name: its name in reports.
         precision: number format to compute in.
-        max_length: tokens of a document at most; what follows is not read, and counted.
-        batch_tokens: padded tokens that run in one batch.
+        max_length: maximum tokens of a document; the rest is not read, and its characters are counted.
+        batch_tokens: padded tokens per batch.
         labels: what classes mean, as ``PASS=entailment``.
         pair: fields of the form that replace the judge's own, as ``question=hypothesis``.
         template: renders the premise.
 
     Raises:
-        InputError: the folder holds no such judge, or a setting is wrong.
-        JudgeError: a weight is missing, or cannot be read.
+        InputError: if the folder holds no such judge, or a setting is wrong.
+        JudgeError: if a weight is missing or cannot be read.
     """
     from judge.calibration.curve import read_calibrations
     from judge.encoder.folder import longest_pair, read_tokenizer
@@ -134,13 +133,13 @@ def stored_network(folder: Path, head: Head, **settings: Any) -> "tuple[EncoderN
     """The network of a judge's folder, and the folder of its tokenizer.
 
     Args:
-        folder: weights of its own, or an adapter of a public encoder.
+        folder: folder with full weights, or with an adapter of a public encoder.
         head: what its outputs mean.
-        settings: of transformers' config, such as no dropout.
+        settings: settings of transformers' config, such as no dropout.
 
     Raises:
-        InputError: there are no weights in safetensors.
-        JudgeError: a weight is missing, or cannot be read.
+        InputError: if there are no weights in safetensors.
+        JudgeError: if a weight is missing or cannot be read.
     """
     from judge.encoder.folder import WEIGHTS
     from judge.encoder.network import load_network

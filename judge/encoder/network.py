@@ -1,4 +1,4 @@
-"""An encoder of transformers with the scores of a judge: of pairs, and of the answer's tokens."""
+"""An encoder of transformers that scores pairs, and the answer's tokens."""
 
 import inspect
 from collections.abc import Sequence
@@ -15,16 +15,16 @@ from judge.errors import InputError, JudgeError
 from judge.models.weights import refuse_missing
 
 NAMES = {0: "hallucinated"}
-"""The one logit of a judge trained here."""
+"""Class names of a judge trained here: it has one logit."""
 
 
 class EncoderNetwork(nn.Module):
     """A sequence or token classifier, read as probabilities of FAIL.
 
     Args:
-        model: one of transformers.
+        model: a classifier of transformers.
         head: what its outputs mean.
-        token_head: doubts of tokens from the last hidden states, where a sequence classifier has them.
+        token_head: scores tokens from the last hidden states of a sequence classifier, if it has one.
     """
 
     def __init__(self, model: Any, head: Head, token_head: nn.Linear | None = None):
@@ -48,7 +48,7 @@ class EncoderNetwork(nn.Module):
 
     @property
     def marks_tokens(self) -> bool:
-        """Whether it says which tokens of an answer are wrong."""
+        """Whether it scores the tokens of an answer."""
         return self.head.kind == "tokens" or self.token_head is not None
 
     def forward(
@@ -59,11 +59,11 @@ class EncoderNetwork(nn.Module):
         Args:
             ids: tokens, ``(rows, tokens)``.
             mask: 1 for tokens, 0 for padding.
-            types: the segment of each token; read by models that have segments.
+            types: the segment of each token; only used by models that have segments.
 
         Returns:
-            ``(rows, classes)`` and ``(rows, tokens)`` with a token head; of a token classifier ``(rows,
-            tokens, classes)`` and nothing else.
+            ``(rows, classes)``, and ``(rows, tokens)`` with a token head, else ``None``; for a token
+            classifier ``(rows, tokens, classes)`` and ``None``.
         """
         segments = {"token_type_ids": types} if self.segments else {}
         hidden = {"output_hidden_states": True} if self.token_head is not None else {}
@@ -71,14 +71,14 @@ class EncoderNetwork(nn.Module):
         logits = out.logits.float()
         if self.token_head is None:
             return logits, None
-        # In 16 bits log-odds come in steps that are too coarse.
+        # Log-odds in 16 bits would be too coarse.
         with torch.autocast(ids.device.type, enabled=False):
             return logits, self.token_head(out.hidden_states[-1].float()).squeeze(-1)
 
     def probabilities(
         self, rows: Sequence[Row], precision: str = "float32"
     ) -> tuple[list[float], list[list[float]] | None]:
-        """p(FAIL) of each pair, and of each of its answer's tokens where the network tells."""
+        """p(FAIL) of each pair, and of each of its answer tokens if the network scores them."""
         arrays = padded(rows, self.pad_id)
         batch = {name: torch.from_numpy(table).to(self.device) for name, table in arrays.items()}
         half = getattr(torch, precision) if precision in ("bfloat16", "float16") else None
@@ -89,11 +89,11 @@ class EncoderNetwork(nn.Module):
 
     @property
     def pad_id(self) -> int:
-        """The token that fills a batch up; it is masked."""
+        """The padding token; it is masked."""
         return int(self.model.config.pad_token_id or 0)
 
     def save(self, folder: Path) -> None:
-        """Write weights and config as transformers does, and the token head next to them."""
+        """Write weights and config in transformers' format, and the token head next to them."""
         from safetensors.torch import save_file
 
         self.model.save_pretrained(folder)
@@ -104,7 +104,7 @@ class EncoderNetwork(nn.Module):
         """Read the weights that :meth:`save` wrote into this network.
 
         Raises:
-            JudgeError: they are those of another network.
+            JudgeError: if they are those of another network.
         """
         from safetensors.torch import load_file
 
@@ -117,7 +117,7 @@ class EncoderNetwork(nn.Module):
 
 
 def quiet() -> None:
-    """Keep transformers from reporting what it loads: what is missing is an error here."""
+    """Keep transformers from reporting on loading; missing weights are an error here anyway."""
     from transformers.utils import logging
 
     logging.disable_progress_bar()
@@ -128,7 +128,7 @@ def load_network(folder: Path, head: Head, **settings: Any) -> EncoderNetwork:
     """A classifier from a folder, in float32.
 
     Raises:
-        JudgeError: a weight is missing from the checkpoint, or cannot be read: a judge with random weights
+        JudgeError: if a weight is missing from the checkpoint or cannot be read: a judge with random weights
             would give random verdicts.
     """
     model = load_classifier(folder, "tokens" if head.kind == "tokens" else "pairs", **settings)
@@ -136,7 +136,7 @@ def load_network(folder: Path, head: Head, **settings: Any) -> EncoderNetwork:
 
 
 def read_token_head(folder: Path) -> nn.Linear | None:
-    """The token head of a judge's folder, if it has one; raises ``JudgeError`` where it cannot be read."""
+    """The token head of a judge's folder, if it has one; raises ``JudgeError`` if it cannot be read."""
     from safetensors import SafetensorError
     from safetensors.torch import load_file
 
@@ -152,7 +152,7 @@ def read_token_head(folder: Path) -> nn.Linear | None:
 
 
 def load_classifier(folder: Path, what: str, **settings: Any) -> Any:
-    """A sequence or token classifier of transformers, all of whose weights stand in the checkpoint."""
+    """A sequence or token classifier of transformers; raises ``JudgeError`` if a weight is missing."""
     from safetensors import SafetensorError
     from transformers import AutoModelForSequenceClassification, AutoModelForTokenClassification
 
@@ -173,16 +173,16 @@ def load_classifier(folder: Path, what: str, **settings: Any) -> Any:
 def start_network(model: str, token_head: bool) -> tuple[EncoderNetwork, Path]:
     """A network to train, and the folder of the encoder that it starts from.
 
-    An NLI classifier's last layer becomes that of the one logit: the mean of the other classes less
-    entailment, so what it knows is not lost. A reranker's one logit, which says PASS, is turned round.
+    To keep what an NLI classifier knows, the new logit starts as the mean of its other classes minus
+    entailment. A reranker's single logit, which stands for PASS, is negated.
 
     Args:
-        model: folder or Hub id of an encoder, trained as a classifier before or not.
-        token_head: train doubts of tokens too.
+        model: folder or Hub id of an encoder, whether trained as a classifier before or not.
+        token_head: also train a head that scores tokens.
 
     Raises:
-        InputError: there is no such model.
-        JudgeError: its weights cannot be read.
+        InputError: if there is no such model.
+        JudgeError: if its weights cannot be read.
     """
     from transformers import AutoModelForSequenceClassification
 
@@ -212,10 +212,10 @@ def start_network(model: str, token_head: bool) -> tuple[EncoderNetwork, Path]:
 
 
 def training_settings(config: dict[str, Any]) -> dict[str, Any]:
-    """What training asks of transformers: no dropout, and on a CPU attention as plain products.
+    """Settings of transformers for training: no dropout, and eager attention on a CPU.
 
-    One pass over much data needs no dropout, and on a CPU it halves the speed of attention; plain products
-    are faster there than PyTorch's kernel, by 15 to 30 %, up to 512 tokens.
+    One pass over much data needs no dropout, which halves the speed of attention on a CPU. Eager attention is
+    15 to 30 % faster there than PyTorch's kernel, up to 512 tokens.
     """
     off = {name: 0.0 for name in config if name.endswith(("dropout", "dropout_prob")) and config[name]}
     return off if torch.cuda.is_available() else {**off, "attn_implementation": "eager"}
@@ -233,7 +233,7 @@ def _keep_entailment(loaded: Any, folder: Path, config: dict[str, Any]) -> None:
         head = read_head(config, str(folder))
         before = load_classifier(folder, "pairs").state_dict()
     except (InputError, JudgeError):
-        return  # classes of another kind: the layer starts at random
+        return  # the meaning of the classes is unclear: the layer starts at random
     now = loaded.state_dict()
     says_pass = head.kind == "score" and not head.fail
     for name, value in before.items():

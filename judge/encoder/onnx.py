@@ -1,7 +1,7 @@
-"""An exported encoder judge in ONNX Runtime: with NumPy and tokenizers, without torch.
+"""Runs an exported encoder judge in ONNX Runtime, with NumPy and tokenizers, without torch.
 
-The graph (:mod:`judge.exports.onnx_file`) takes tokens, mask and segments, ``(rows, tokens)``, and gives the
-logits of pairs and, where the judge has a token head, the log-odds of tokens.
+The graph (:mod:`judge.exports.onnx_file`) takes tokens, mask and segments, ``(rows, tokens)``, and returns
+the logits of pairs and, if the judge has a token head, the log-odds of tokens.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ class Device:
 
 @dataclass(frozen=True)
 class OnnxNetwork:
-    """The graph in the place of :class:`judge.encoder.network.EncoderNetwork`."""
+    """The graph, used in place of :class:`judge.encoder.network.EncoderNetwork`."""
 
     session: Any
     head: Head
@@ -42,8 +42,8 @@ class OnnxNetwork:
         """The network of a folder that ``judge export --to onnx`` wrote.
 
         Raises:
-            InputError: ONNX Runtime is not installed, or the file is missing.
-            JudgeError: it cannot be run.
+            InputError: if ONNX Runtime is not installed, or the file is missing.
+            JudgeError: if it cannot be run.
         """
         session = onnx_session(export_file(folder, identity))
         told = identity[EXPORT]
@@ -53,9 +53,9 @@ class OnnxNetwork:
     def probabilities(
         self, rows: Sequence[Row], precision: str = "float32"
     ) -> tuple[list[float], list[list[float]] | None]:
-        """p(FAIL) of each pair, and of each of its answer's tokens where the graph tells.
+        """p(FAIL) of each pair, and of each of its answer tokens if the graph scores them.
 
-        ``precision`` is that of the file, whatever is said.
+        ``precision`` is ignored: the file decides.
         """
         wanted = {one.name for one in self.session.get_inputs()}
         batch = {name: table for name, table in padded(rows, self.pad_id).items() if name in wanted}

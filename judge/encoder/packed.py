@@ -1,4 +1,4 @@
-"""Reading an encoder judge that is packed as an adapter: what training changed, and of which encoder.
+"""Reads encoder judges that are packed as adapters: the changes that training made to a public encoder.
 
 :mod:`judge.encoder.packing` writes such judges.
 """
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 
     Weights = dict[str, torch.Tensor]
 ADAPTER = "adapter.safetensors"
-"""In place of the weights: what training changed."""
+"""File with the changes that training made, in place of the weights."""
 SCALE = ".scale"
-"""A matrix ``NAME`` is stored as whole numbers; ``NAME.scale`` has what each of its rows is multiplied by."""
+"""A matrix ``NAME`` is stored as integers; ``NAME.scale`` has the factor of each of its rows."""
 DOWN, UP = ".down", ".up"
-"""In place of a matrix ``NAME`` whose rank was lowered: ``NAME.up``, transposed, times ``NAME.down``."""
+"""A matrix ``NAME`` of lowered rank is stored as ``NAME.up``, transposed, times ``NAME.down``."""
 
 
 def base_weights(base: Path) -> "Weights":
-    """Weights of a public encoder by the names that they have in a judge made of it, in float32.
+    """Weights of a public encoder under their names in a judge made from it, in float32.
 
     Raises:
-        InputError: the folder holds no weights in safetensors.
+        InputError: if the folder holds no weights in safetensors.
     """
     import torch
     from transformers import AutoModel
@@ -53,8 +53,8 @@ def load_packed(folder: Path, base: Path, head: Head, **settings: Any) -> "Encod
     """The network of an adapter and its base, in float32.
 
     Raises:
-        JudgeError: a file is damaged, the base is another than the judge was trained from, or the adapter
-            changes a weight that the network does not have.
+        JudgeError: if a file is damaged, the base is not the one that the judge was trained from, or the
+            adapter changes a weight that the network does not have.
     """
     from safetensors.torch import load_file
     from transformers import AutoConfig, AutoModelForSequenceClassification
@@ -77,7 +77,7 @@ def merged(folder: Path, base: Path, read_base: "Callable[[Path], Weights]") -> 
     """The weights of a judge from its adapter and its base, in float32.
 
     Raises:
-        JudgeError: a file is damaged, or the base is another than the judge was trained from.
+        JudgeError: if a file is damaged, or the base is not the one that the judge was trained from.
     """
     from safetensors import SafetensorError
     from safetensors.torch import load_file
@@ -96,12 +96,12 @@ def merged(folder: Path, base: Path, read_base: "Callable[[Path], Weights]") -> 
 
 
 def changed(packed: "Weights") -> list[str]:
-    """Names of the weights that an adapter holds the changes of, in order."""
+    """Names of the weights that an adapter changes, sorted."""
     return sorted({name.removesuffix(SCALE).removesuffix(DOWN).removesuffix(UP) for name in packed})
 
 
 def _change(packed: "Weights", name: str) -> "torch.Tensor":
-    """What an adapter changes of one weight, in float32."""
+    """The change that an adapter makes to one weight, in float32."""
     if name + UP in packed:
         return _change(packed, name + UP).T @ _change(packed, name + DOWN)
     value = packed[name]
@@ -109,7 +109,7 @@ def _change(packed: "Weights", name: str) -> "torch.Tensor":
 
 
 def digest(base: "Weights", packed: "Weights") -> str:
-    """A short SHA-256 of the weights that an adapter changes."""
+    """A shortened SHA-256 of the base's weights that an adapter changes."""
     found = sha256()
     for name in changed(packed):
         if name in base:
@@ -118,11 +118,11 @@ def digest(base: "Weights", packed: "Weights") -> str:
 
 
 def find_base(folder: Path) -> Path:
-    """The public encoder of an adapter: where it lay, else downloaded and kept for next time.
+    """The public encoder of an adapter: in its recorded folder, else downloaded and cached.
 
     Raises:
-        InputError: it lay in a folder that is gone, and cannot be downloaded.
-        JudgeError: the download failed.
+        InputError: if the recorded folder is gone and the encoder cannot be downloaded.
+        JudgeError: if the download failed.
     """
     base: dict[str, Any] = read_identity(str(folder)).get("base", {})
     places = places_of_base(folder, base)

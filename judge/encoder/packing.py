@@ -1,9 +1,9 @@
-"""An encoder judge as an adapter: what training changed of a public encoder, in 8 bits.
+"""Packs an encoder judge as an adapter: the changes that training made to a public encoder, in 8 bits.
 
-Training leaves the word embeddings alone and moves the other weights little, so the changes fit in bytes: an
-eighth of the file, and a rounding error of a thousandth of the weights' own size. A large encoder's changes
-are also cut to the nearest product of two thin matrices (Eckart and Young, 1936). The public encoder is
-downloaded once for all such judges.
+Training leaves the word embeddings alone and changes the other weights little, so the changes fit in bytes:
+an eighth of the file size, with a rounding error of a thousandth of the weights' size. A large encoder's
+changes are also cut to the nearest product of two thin matrices (Eckart and Young, 1936). The public encoder
+is downloaded once for all such judges.
 """
 
 import shutil
@@ -41,19 +41,19 @@ def pack(
     """Write an encoder judge, or the mean of several, as an adapter of the encoder that they started from.
 
     Args:
-        judges: folder of the judge, with weights of its own; or of several that were trained from one start,
-            on other data or with another seed (model soups: Wortsman et al., 2022).
-        base: folder of the public encoder; by default what ``judge.json`` names.
-        out: folder for the adapter; it gets judge.json too, without the calibrations, which would be those of
+        judges: folder of the judge, with full weights; or folders of several judges trained from one start,
+            on different data or with different seeds (model soups: Wortsman et al., 2022).
+        base: folder of the public encoder; by default the one that ``judge.json`` names.
+        out: folder for the adapter; it gets judge.json too, without the calibrations, which were fitted to
             the unrounded weights.
-        rank: of the changes of the layers' matrices; all of it by default.
-        read_base: reads the base's weights, by the names that they have in the judge.
+        rank: rank of the changes of the layers' matrices; full rank by default.
+        read_base: reads the base's weights, under their names in the judge.
 
     Returns:
         Bytes of the adapter's weights.
 
     Raises:
-        InputError: a judge is not of this base, or unlike the first; the base is missing, or ``out`` exists.
+        InputError: if a judge is not of this base or unlike the first, the base is missing or ``out`` exists.
     """
     from safetensors.torch import load_file, save_file
 
@@ -72,7 +72,7 @@ def pack(
         raise InputError("exists already; give another folder", file=out)
     judge, identity = judges[0], identities[0]
     base = base or find_base(judge)
-    if FORM in identity:  # transformers stores some encoders' weights by other names than the network's
+    if FORM in identity:  # transformers stores some encoders' weights under names other than the network's
         trained = mean(judges, lambda folder: load_classifier(folder, "pairs").state_dict())
     else:  # reads pages
         trained = mean(judges, lambda folder: load_file(folder / WEIGHTS))
@@ -101,7 +101,7 @@ def pack(
         identity.pop(field, None)
     place = describe_base(str(base), out)
     listed = place["name"] in ENCODERS
-    identity["base"] = {"name": place["name"]} if listed else place  # a listed one is downloaded again
+    identity["base"] = {"name": place["name"]} if listed else place  # a listed one can be downloaded
     identity["base_model"] = place["name"]
     identity["base_weights_sha256"] = digest(before, packed)
     if whole:
@@ -120,10 +120,10 @@ def pack(
 
 
 def mean(judges: Sequence[Path], read: "Callable[[Path], Weights]") -> "Weights":
-    """The mean of the weights that are read from judges' folders, in float32.
+    """The mean of the weights of several judges, in float32.
 
     Raises:
-        InputError: one has other weights than the first.
+        InputError: if one has other weights than the first.
     """
     total: Weights = {}
     for judge in judges:
@@ -143,7 +143,7 @@ def _token_head(folder: Path) -> "Weights":
 
 
 def rounded(change: "torch.Tensor") -> tuple["torch.Tensor", "torch.Tensor"]:
-    """A matrix in whole numbers from -127 to 127, and the scale of each row."""
+    """A matrix as integers from -127 to 127, and the scale of each row."""
     import torch
 
     scale = change.abs().amax(1, keepdim=True) / 127

@@ -1,9 +1,9 @@
-"""Samples as pairs of texts: a window of the document as premise, the answer or a sentence as hypothesis.
+"""Turns samples into pairs of texts: a document window as premise, the answer or a sentence as hypothesis.
 
     [CLS] window of the document [SEP] question [SEP] answer [SEP]
 
-A document that is longer than the encoder reads is split into windows at ends of sentences, and so are an
-answer and a question: everything is read, each part of an answer with each of the question and each window.
+A document that is too long for the encoder is split into windows at sentence ends. Long answers and questions
+are split too, and each part of the answer is read with each part of the question and each window.
 """
 
 from collections.abc import Sequence
@@ -28,18 +28,17 @@ if TYPE_CHECKING:
 FORM_VERSION = 2
 WINDOW_TOKENS = 512
 SHORTEST = 32
-"""Tokens of a pair; in fewer there is no reading."""
+"""Smallest usable length of a pair, in tokens."""
 MARK = "\ufdd0"
-"""Stands for the document while a template is rendered: Unicode keeps it out of texts."""
+"""Placeholder for the document while a template is rendered: a code point that Unicode keeps out of texts."""
 
 
 class Form(StrictConfig):
-    """How samples are put to an encoder; ``judge.json`` keeps it as ``form``.
+    """How samples are presented to an encoder; stored in ``judge.json`` as ``form``.
 
-    ``question``: it stands with the hypothesis, with the premise, or is left out. ``sentences``: the answer
-    is one hypothesis (``whole``), or each of its sentences is, and p(FAIL) of the answer is that of the
-    ``worst`` one or the ``mean``. ``first``: which text opens the pair; rerankers were trained with the
-    query first.
+    ``question``: it goes with the hypothesis, with the premise, or is left out. ``sentences``: the answer is
+    one hypothesis (``whole``), or each sentence is one, and p(FAIL) of the answer is that of the ``worst``
+    sentence or the ``mean``. ``first``: which text opens the pair; rerankers expect the query first.
     """
 
     question: Literal["hypothesis", "premise", "none"] = "hypothesis"
@@ -49,7 +48,7 @@ class Form(StrictConfig):
     """Longest pair, special tokens included."""
 
     def describe(self, template_hash: str = "") -> dict[str, Any]:
-        """What decides how a sample is read, as ``judge.json`` and reports keep it."""
+        """Everything that determines how a sample is read, for ``judge.json`` and reports."""
         values = [FORM_VERSION, *self.model_dump().values(), template_hash]
         return {
             "form": self.model_dump(),
@@ -60,10 +59,10 @@ class Form(StrictConfig):
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """All pairs of a sample: ``rows`` has those of the first part with each window, and so on.
+    """All pairs of a sample: ``rows`` has the first part with each window, then the second, and so on.
 
-    A part is one of the answer with one of the question; ``owners`` says for each which of ``units`` (the
-    answer, or its sentences) it belongs to. ``cut_chars`` counts what was not read.
+    A part combines a part of the answer with a part of the question; ``owners`` has, for each, the index of
+    its unit in ``units`` (the answer, or its sentences). ``cut_chars`` counts the characters not read.
     """
 
     rows: tuple[Row, ...]
@@ -75,7 +74,7 @@ class Pairs:
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """Tokens around the document and before the answer that hold a part of the question.
+    """A part of the question as tokens: before or after the document, or in front of the answer.
 
     ``end`` is where the part ends in the question's text.
     """
@@ -97,10 +96,10 @@ class Pairing:
         tokenizer: the checkpoint's own, see :func:`judge.encoder.folder.read_tokenizer`.
         form: see :class:`Form`.
         template: renders the premise from document and question, in place of ``form.question``.
-        max_document_tokens: what follows in a document is not read, and counted; no limit by default.
+        max_document_tokens: the rest of a document is not read, but counted; no limit by default.
 
     Raises:
-        InputError: the tokenizer does not join pairs of texts.
+        InputError: if the tokenizer does not join pairs of texts.
     """
 
     tokenizer: "Tokenizer"
@@ -127,13 +126,13 @@ class Pairing:
         """The pairs of a sample.
 
         Args:
-            sample: what is judged.
-            units: places in its answer that are judged by themselves; by default those of the form.
-            whole_question: read a long question in parts, as judging does; training reads its first part.
+            sample: the sample to judge.
+            units: spans of its answer to judge separately; by default those of the form.
+            whole_question: read a long question in parts, as in judging; training reads only its first part.
 
         Raises:
-            TooLong: what the template renders of the question leaves no room.
-            InputError: the template has several turns, or does not render the document once.
+            TooLong: if the template's text around the document is too long.
+            InputError: if the template has several turns, or does not render the document exactly once.
         """
         form, answer = self.form, sample.answer
         if units is None:
@@ -166,9 +165,9 @@ class Pairing:
         return Pairs(rows, windows, tuple(units), owners, cut + lost)
 
     def _questions(self, sample: Sample) -> list[_Question]:
-        """The parts of a question; one without tokens where none is read.
+        """The parts of a question; a single one without tokens if no question is read.
 
-        Each takes a quarter of a pair at most; half of it is for the answer.
+        Each takes at most a quarter of a pair; half of the pair is for the answer.
         """
         most = self.form.window_tokens // 4
         if self.template is not None:

@@ -1,4 +1,4 @@
-"""One pair of texts as tokens, with a tokenizer's special tokens around them, and rows as a batch."""
+"""A pair of texts as a row of tokens with the tokenizer's special tokens, and rows as a batch."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ class Row:
     """One pair as tokens.
 
     ``types`` has the segment of each token. The answer's own tokens begin at ``start``; ``spans`` has the
-    place in the answer's text of each of them.
+    place of each in the answer's text.
     """
 
     ids: tuple[int, ...]
@@ -42,10 +42,10 @@ class SpecialTokens:
 
     @classmethod
     def of(cls, tokenizer: "Tokenizer") -> "SpecialTokens":
-        """Those of a tokenizer.
+        """The special tokens of a tokenizer.
 
         Raises:
-            ValueError: it does not join two texts.
+            ValueError: if it does not join two texts.
         """
         first, second = (tokenizer.encode(text, add_special_tokens=False) for text in ("a", "b"))
         size = (len(first.ids), len(second.ids))

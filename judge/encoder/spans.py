@@ -1,4 +1,4 @@
-"""Doubted tokens of an answer as words: whole words, neighbours joined, with their text."""
+"""Turns doubted tokens of an answer into unsupported words: whole words, with neighbours joined."""
 
 import re
 from collections.abc import Iterable
@@ -7,15 +7,15 @@ from judge.types import Label, Span, Unsupported, Verdict
 
 _WORD = re.compile(r"[^\W_]+(?:[-'’.,:/][^\W_]+)*[%°]?|[$€£¥]")
 _BETWEEN = re.compile(r"[\s\-–—,'’\"()*_]*")
-"""What may stand between two doubted words of one span."""
+"""What may separate two doubted words of one span."""
 DOUBT = 0.5
 """Words and sentences at or above this probability are unsupported."""
 WORST = 3
-"""Tokens of a sentence whose mean doubt is the sentence's: one alone may be a slip."""
+"""Number of most doubted tokens to average for a sentence: a single one may be a slip."""
 
 
 def sentence_verdict(doubts: Iterable[tuple[tuple[int, int], float]], span: Span) -> Verdict:
-    """What the tokens of a sentence say: the mean of its :data:`WORST` most doubted ones.
+    """The verdict on a sentence, from the mean of its :data:`WORST` most doubted tokens.
 
     Args:
         doubts: place and probability of each token of the answer that was read.
@@ -38,11 +38,10 @@ def unsupported_words(
     """The words of an answer that the document does not support.
 
     A word's probability is that of its most doubted token; a span's is that of its most doubted word.
-    Chinese has no spaces between words, so there a run of characters between punctuation marks is split
-    where tokens are.
+    Chinese and Japanese have no spaces between words, so there tokens take the place of words.
 
     Args:
-        answer: its text.
+        answer: the text of the answer.
         doubts: place and probability of each token that was read.
     """
     known = sorted(doubts)
@@ -65,7 +64,7 @@ def unsupported_words(
 
 
 def _words(answer: str, tokens: list[tuple[tuple[int, int], float]]) -> Iterable[tuple[int, int]]:
-    """Places of the words of a text; of one without spaces between words, places of its tokens."""
+    """Places of the words of a text, or of its tokens in scripts without spaces between words."""
     for match in _WORD.finditer(answer):
         if match.group().isascii() or not _unspaced(match.group()):
             yield match.span()

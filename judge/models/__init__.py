@@ -1,8 +1,8 @@
 """The language model under a judge: weights and number formats, attention over prefix trees, the head.
 
-``architecture`` and ``hardware`` tell what a model and a device are without loading either, ``room`` whether
-the one fits the other; ``checkpoint`` reads and changes files of weights by tensor; ``bundled`` brings the
-demo's model.
+``architecture`` and ``hardware`` describe a model and a device without loading either, ``room`` checks if one
+fits the other; ``checkpoint`` reads and writes weights tensor by tensor; ``bundled`` downloads the small
+models that commands need.
 """
 
 from judge.models.architecture import Architecture, read_architecture

@@ -1,6 +1,6 @@
-"""The sizes of a decoder, from its ``config.json`` alone.
+"""The sizes of a decoder, from its ``config.json``.
 
-Those of models that recipes name and people start from are here, so that planning needs no network.
+The sizes of common starting models are listed here, so that planning needs no network.
 """
 
 import json
@@ -36,7 +36,7 @@ _SIZES: Mapping[str, tuple[int, int, int, int, int, int, bool]] = {
     "meta-llama/Meta-Llama-3-8B": (4096, 32, 32, 8, 14336, 128256, False),
     "meta-llama/Meta-Llama-3-70B": (8192, 80, 64, 8, 28672, 128256, False),
 }
-"""Of each model what :data:`_FIELDS` names, from its ``config.json``."""
+"""The values of :data:`_FIELDS` for each model, from its ``config.json``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class Architecture:
 
     @property
     def linear_parameters(self) -> int:
-        """Parameters of all layers' linear maps, which is what is quantized."""
+        """Parameters of all layers' linear maps, the ones that are quantized."""
         return self.num_hidden_layers * sum(inputs * outputs for inputs, outputs in self.linear_shapes)
 
     @property
@@ -91,14 +91,14 @@ class Architecture:
 
 
 def read_architecture(model: str, file: Path | None = None) -> Architecture:
-    """The sizes of a model, from its ``config.json``, or by its name where it is well known.
+    """The sizes of a model, from its ``config.json``, or by its name if it is a known one.
 
     Args:
         model: a local folder, or a Hub id.
         file: a ``config.json`` to read instead.
 
     Raises:
-        InputError: there is no such model, or its config lacks a size or is of another kind of model.
+        InputError: if there is no such model, or its config lacks a size or is of another kind of model.
     """
     if file is None:
         base = model if known_config(model) is not None else find_model(model)[0]
@@ -116,16 +116,16 @@ def read_architecture(model: str, file: Path | None = None) -> Architecture:
 
 
 def known_config(model: str) -> dict[str, int | bool] | None:
-    """The sizes of a model on the Hub under the names of its ``config.json``; ``None`` for any other.
+    """The sizes of a known model on the Hub under the names of its ``config.json``; ``None`` for others.
 
-    A model that was tuned to follow instructions (``...-Instruct``) has the sizes of its base.
+    An instruction-tuned model (``...-Instruct``) has the sizes of its base.
     """
     sizes = _SIZES.get(model.removesuffix("-Instruct"))
     return None if sizes is None else dict(zip(_FIELDS, sizes, strict=True))
 
 
 def parse_architecture(name: str, values: Any, file: Path) -> Architecture:
-    """Check the content of a ``config.json``. Raises ``InputError`` naming the field at fault."""
+    """The sizes in a ``config.json``. Raises ``InputError`` for a wrong or missing field."""
     if not isinstance(values, Mapping):
         raise InputError("holds no JSON object", file=file)
     values = values.get("text_config", values)

@@ -1,9 +1,8 @@
 """Attention for prefix trees: in blocks on CPUs, PyTorch's kernels on GPUs.
 
-PyTorch's attention takes a mask but computes every masked score all the same. In a prefix tree most scores
-are masked: the branches do not see each other. On a CPU the queries therefore run in blocks, each against
-the keys alone that any of its queries may see (:mod:`judge.models.blocked_attention`); the result is that of
-the dense computation.
+PyTorch's attention computes masked scores too, and in a prefix tree most scores are masked, because branches
+do not see each other. On a CPU the queries therefore run in blocks, each only against the keys that any of
+its queries may see (:mod:`judge.models.blocked_attention`), with the same result as the dense computation.
 """
 
 from functools import lru_cache
@@ -17,18 +16,18 @@ if TYPE_CHECKING:
     from judge.models.blocked_attention import Block
 
 NAME = "block_sparse"
-"""The name to give transformers as ``attn_implementation``, after :func:`register`."""
+"""Value of transformers' ``attn_implementation``, after :func:`register`."""
 
 BLOCK_BYTES = 256
-"""Bytes of one number from each query of a block: 128 queries in bfloat16, 64 in float32. Fewer skip more,
-and cost more calls; the scores of more leave the cache."""
+"""Size of a block, as bytes of one number per query: 128 queries in bfloat16, 64 in float32. Smaller blocks
+skip more scores but need more calls; the scores of larger blocks do not fit in the cache."""
 
 ALIGNED = 16
-"""Numbers between the lines of a mask that PyTorch's memory-efficient kernel takes as they are."""
+"""Alignment of the rows of a mask, in numbers, with which PyTorch's memory-efficient kernel needs no copy."""
 
 
 class BlockPlans:
-    """What is computed of masks: planned in a model's first layer, and the same in all."""
+    """The blocks to compute for each mask: planned in a model's first layer, and reused in all others."""
 
     def __init__(self) -> None:
         from torch.utils.weak import WeakTensorKeyDictionary
@@ -38,10 +37,10 @@ class BlockPlans:
     def blocks(
         self, query: "torch.Tensor", key: "torch.Tensor", mask: "torch.Tensor | None", causal: bool
     ) -> "tuple[Block, ...] | None":
-        """The blocks to compute, of shapes ``(rows, heads, tokens, size)``.
+        """The blocks to compute, for queries and keys ``(rows, heads, tokens, size)``.
 
-        ``None`` where PyTorch's kernel is to do it: for few tokens, and plain text in float32, where it is as
-        fast.
+        ``None`` if PyTorch's kernel should be used: for few tokens, and for plain text in float32, where it
+        is as fast.
         """
         import torch
 
@@ -60,7 +59,7 @@ class BlockPlans:
 
 
 def register() -> str:
-    """Make the implementation known to transformers; returns its name."""
+    """Register the implementation with transformers; returns its name."""
     import torch
     from torch.nn.functional import scaled_dot_product_attention
     from transformers import AttentionInterface, AttentionMaskInterface
@@ -81,9 +80,9 @@ def register() -> str:
     ) -> "tuple[torch.Tensor, None]":
         """Attention of transformers' interface; shapes ``(rows, heads, tokens, size)``."""
         if query.shape[2] == 1:
-            # A reply is being written. Its heads that share keys and values become queries of one head:
-            # transformers would copy all keys and values for every head at each token, and PyTorch's kernel,
-            # told that they share them, is slow over bfloat16.
+            # Decoding a reply. Heads that share keys and values become queries of one head: transformers
+            # would copy all keys and values for every head at each token, and PyTorch's kernel is slow in
+            # bfloat16 when told that heads share them.
             rows, heads, _, size = query.shape
             output = scaled_dot_product_attention(
                 query.reshape(rows, key.shape[1], -1, size),
@@ -105,7 +104,7 @@ def register() -> str:
         scale = query.shape[-1] ** -0.5 if scale is None else scale
         return attend(query, key, value, blocks, scale).transpose(1, 2).contiguous(), None
 
-    # The blocks go by what the mask holds, which no compiled code can.
+    # The blocks depend on the values of the mask, which compiled code cannot handle.
     AttentionInterface.register(NAME, torch.compiler.disable(forward))
     AttentionMaskInterface.register(NAME, sdpa_mask)
     return NAME
@@ -113,7 +112,7 @@ def register() -> str:
 
 @lru_cache(maxsize=64)
 def causal_blocks(rows: int, tokens: int, dtype: "torch.dtype") -> "tuple[Block, ...]":
-    """The blocks of plain text: each query attends to all before it and to itself."""
+    """The blocks of plain causal attention."""
     import torch
 
     from judge.models.blocked_attention import Block
@@ -131,11 +130,11 @@ def causal_blocks(rows: int, tokens: int, dtype: "torch.dtype") -> "tuple[Block,
 def masked_blocks(mask: "torch.Tensor", dtype: "torch.dtype") -> "tuple[Block, ...]":
     """The blocks of a boolean mask ``(rows, 1, queries, keys)``, true where a query attends to a key.
 
-    A query that attends to no key is padding; what it gets is finite and of no meaning.
+    A query that attends to no key is padding; its output is finite and meaningless.
 
     Args:
         mask: the mask.
-        dtype: number format of the scores; what is added to them is made in it, once for all layers.
+        dtype: number format of the scores, and of the bias added to them, made once for all layers.
     """
     import torch
 
@@ -154,7 +153,7 @@ def masked_blocks(mask: "torch.Tensor", dtype: "torch.dtype") -> "tuple[Block, .
                 continue
             some = some.index_select(1, seen)
             some[~some.any(1)] = True
-            common = int(some.all(0).long().cumprod(0).sum())  # leading keys that all of them see
+            common = int(some.all(0).long().cumprod(0).sum())  # leading keys that all queries see
             hidden = ~some[:, common:]
             bias = torch.zeros(hidden.shape, dtype=dtype).masked_fill_(hidden, -torch.inf)
             first, last = int(seen[0]), int(seen[-1])
@@ -167,11 +166,11 @@ def masked_blocks(mask: "torch.Tensor", dtype: "torch.dtype") -> "tuple[Block, .
 def tree_attention(model: Any, nodes: "torch.Tensor", parents: "torch.Tensor") -> "torch.Tensor":
     """The mask of a batch of prefix trees, ``(trees, 1, tokens, tokens)``, in the form that attention takes.
 
-    It is made on the trees' device, once for all layers. PyTorch's kernels on a GPU would make numbers of a
-    boolean mask in every layer, and keep them for the backward pass, so they get numbers.
+    It is made on the trees' device, once for all layers. On a GPU, PyTorch's kernels would convert a boolean
+    mask to numbers in every layer, and keep them for the backward pass, so it is converted here.
 
     Args:
-        model: the one that computes.
+        model: the model that computes.
         nodes: branch of each token, ``(trees, tokens)``.
         parents: the parents of the branches, ``(trees, branches)``.
     """
@@ -182,9 +181,9 @@ def tree_attention(model: Any, nodes: "torch.Tensor", parents: "torch.Tensor") -
 
 
 def as_numbers(mask: "torch.Tensor", dtype: "torch.dtype") -> "torch.Tensor":
-    """A boolean mask as what is added to the scores, in the number format of the queries.
+    """A boolean mask as numbers to add to the scores, in the number format of the queries.
 
-    Its lines begin at multiples of 16 numbers: PyTorch would copy another one in every layer.
+    Its rows begin at multiples of 16 numbers, because PyTorch would copy any other mask in every layer.
     """
     import torch
 

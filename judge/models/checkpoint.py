@@ -1,4 +1,4 @@
-"""The safetensors files of a model, read and written tensor by tensor: it may be larger than memory."""
+"""Reads and writes a model's safetensors files tensor by tensor, since it may be larger than memory."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -11,17 +11,17 @@ if TYPE_CHECKING:
     import torch
 
 SHARD = 2 * 10**9
-"""Bytes of a file that is written, about."""
+"""Approximate size of the files to write, in bytes."""
 
 
 class Checkpoint:
-    """Some safetensors files as one set of named tensors; ``shapes`` has the names and the shapes.
+    """The safetensors files of a model as one set of named tensors; ``shapes`` maps names to shapes.
 
     Args:
-        files: of one model.
+        files: the files of one model.
 
     Raises:
-        JudgeError: a file is damaged.
+        JudgeError: if a file is damaged.
     """
 
     def __init__(self, files: Sequence[Path]):
@@ -39,7 +39,7 @@ class Checkpoint:
                 self.shapes[name], self._stored[name] = tuple(stored.get_slice(name).get_shape()), stored
 
     def read(self, name: str) -> "torch.Tensor":
-        """A tensor in the number format that it is stored in. Raises ``JudgeError`` for one like float8."""
+        """A tensor in its stored number format. Raises ``JudgeError`` for 8-bit floats."""
         value: torch.Tensor = self._stored[name].get_tensor(name)
         if value.is_floating_point() and value.dtype.itemsize == 1:
             raise JudgeError(
@@ -52,8 +52,8 @@ def find_checkpoint(model: str) -> tuple[Checkpoint, list[Path]]:
     """The weights of a model folder or Hub id, and its ``config.json`` and generation settings.
 
     Raises:
-        OSError: the Hub has no such model, or the model has no safetensors.
-        JudgeError: a file is damaged.
+        OSError: if the Hub has no such model, or the model has no safetensors.
+        JudgeError: if a file is damaged.
     """
     from transformers.utils import SAFE_WEIGHTS_INDEX_NAME, SAFE_WEIGHTS_NAME
     from transformers.utils.hub import cached_file, get_checkpoint_shard_files
@@ -71,7 +71,7 @@ def find_checkpoint(model: str) -> tuple[Checkpoint, list[Path]]:
 
 
 def to_format(numbers: "torch.Tensor", dtype: str, name: str) -> "torch.Tensor":
-    """Numbers of the tensor ``name`` in another format. Raises ``JudgeError`` if one is too large for it."""
+    """Convert the tensor ``name`` to a format. Raises ``JudgeError`` if a number is too large for it."""
     import torch
 
     formed = numbers.to(getattr(torch, dtype))
@@ -81,7 +81,7 @@ def to_format(numbers: "torch.Tensor", dtype: str, name: str) -> "torch.Tensor":
 
 
 def write_checkpoint(tensors: "Iterable[tuple[str, torch.Tensor]]", folder: Path) -> int:
-    """Write tensors as they come, to one file or to several with an index; returns their bytes."""
+    """Write tensors as they arrive, to one file or to several with an index; returns their bytes."""
     from safetensors import SafetensorError
     from safetensors.torch import save_file
     from transformers.utils import SAFE_WEIGHTS_INDEX_NAME, SAFE_WEIGHTS_NAME

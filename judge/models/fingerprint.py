@@ -1,4 +1,4 @@
-"""Have the weights in a folder changed? Told from a part of their bytes, since all of them may be many."""
+"""Fingerprints of model folders, from a part of the bytes only, since weights can be large."""
 
 from collections.abc import Container, Iterator
 from hashlib import sha256
@@ -12,13 +12,13 @@ _PIECE = 2**16
 def fingerprint(model: str, base: str | None = None, without: Container[str] = ()) -> str | None:
     """A short hex digest of the files of a local model: weights, configuration, tokenizer.
 
-    Files of up to 16 MiB count whole, larger ones by 64 pieces from beginning to end: training moves every
-    weight. ``None`` for what is not a folder, such as the name of a model on the Hub.
+    Files of up to 16 MiB are read in full, larger ones in 64 evenly spaced pieces: training changes every
+    weight. ``None`` for anything but a folder, such as the name of a model on the Hub.
 
     Args:
         model: the folder.
-        base: digest of an adapter's base, which counts too.
-        without: names of files that do not count.
+        base: digest of an adapter's base, which is included.
+        without: names of files to ignore.
     """
     folder = Path(model)
     if not model or not folder.is_dir():

@@ -1,4 +1,4 @@
-"""A linear layer of 16-bit weights that computes in float32 and never holds a float32 copy of them."""
+"""A linear layer that computes in float32 on 16-bit weights, without a full float32 copy of them."""
 
 from typing import Any
 
@@ -7,15 +7,15 @@ from torch.autograd.function import once_differentiable
 from torch.nn.functional import linear
 
 CHUNK = {"cpu": 2048, "cuda": 16_384}
-"""Rows of the weights that are converted at once: few on a CPU, so that the copy stays in its cache."""
+"""Weight rows that are converted at once: few on a CPU, so that the copy stays in the cache."""
 
 
 def float32_linear(
     inputs: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None
 ) -> torch.Tensor:
-    """``inputs @ weight.T + bias`` in float32, whatever their number formats are.
+    """``inputs @ weight.T + bias`` in float32, whatever their number formats.
 
-    The backward pass converts the weights again, chunk by chunk; it does not repeat the product.
+    The backward pass converts the weights again, chunk by chunk, but does not recompute the product.
 
     Args:
         inputs: ``(..., inputs)``.

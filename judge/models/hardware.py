@@ -1,4 +1,4 @@
-"""What a device can do, and the number formats that follow from it."""
+"""The capabilities of a device, and the number formats that suit it."""
 
 import os
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from judge.errors import InputError
 
 GIB = 2**30
 CPU_FLAGS = Path("/proc/cpuinfo")
-MEMORY_LIMIT = Path("/sys/fs/cgroup/memory.max")  # of the container, "max" where there is none
+MEMORY_LIMIT = Path("/sys/fs/cgroup/memory.max")  # of the container, "max" for no limit
 MEMORY_FREE = Path("/proc/meminfo")
 
 
@@ -17,8 +17,8 @@ MEMORY_FREE = Path("/proc/meminfo")
 class Device:
     """One device that a model runs on.
 
-    ``memory_bytes`` is what the device has, not what is free. ``capability`` is CUDA's, ``None`` on a CPU.
-    ``bfloat16`` says that it multiplies bfloat16 matrices itself: emulated, they are slower than float32.
+    ``memory_bytes`` is the total memory, not the free part. ``capability`` is CUDA's, ``None`` on a CPU.
+    ``bfloat16`` means native bfloat16 matrix products: emulated ones are slower than float32.
     """
 
     kind: Literal["cpu", "cuda"]
@@ -28,11 +28,11 @@ class Device:
     bfloat16: bool = False
 
     def precision(self, training: bool = False, trained: str | None = None) -> str:
-        """The number format that suits the device, and a judge that was ``trained`` in one.
+        """The number format that suits the device, and a judge that was ``trained`` in some format.
 
-        A GPU gets bfloat16 where it has it (from CUDA capability 8.0), else float16; it judges in the format
-        that the judge was trained in, if it has that. A CPU judges in float32 and trains in bfloat16 where it
-        has instructions for it, at twice the speed.
+        A GPU uses bfloat16 if it supports it (from CUDA capability 8.0), else float16; it judges in the
+        format that the judge was trained in, if supported. A CPU judges in float32, and trains in bfloat16 if
+        it has instructions for that, at twice the speed.
         """
         if self.kind == "cuda":
             if trained is not None and (trained != "bfloat16" or self.bfloat16):
@@ -49,7 +49,7 @@ class Device:
 
 
 def gpu(name: str, memory_bytes: float, capability: tuple[int, int]) -> Device:
-    """A CUDA device by its figures."""
+    """A CUDA device with these figures."""
     return Device("cuda", name, int(memory_bytes), capability, bfloat16=capability >= (8, 0))
 
 
@@ -65,7 +65,7 @@ KNOWN_DEVICES = {
     "h100": gpu("H100", 79.2 * GIB, (9, 0)),
     "h200": gpu("H200", 139.8 * GIB, (9, 0)),
 }
-"""Devices to plan for, with the memory that their drivers leave to programs."""
+"""Devices to plan for, with the memory that their drivers leave for programs."""
 
 
 def this_device() -> Device:
@@ -84,14 +84,14 @@ def this_device() -> Device:
 
 
 def cpu_is_chosen() -> bool:
-    """Whether somebody asked for the CPU: ``use_cpu: true`` of a launch config, or GPUs that are hidden."""
+    """Whether the CPU was requested: ``use_cpu: true`` in a launch config, or hidden GPUs."""
     visible = os.environ.get("CUDA_VISIBLE_DEVICES", "all").strip()
     asked = os.environ.get("ACCELERATE_USE_CPU", "false").lower() in ("true", "1", "yes", "y", "on", "t")
     return asked or visible == "" or visible.startswith("-")
 
 
 def local_rank() -> int:
-    """Number of this process's GPU: processes that a launcher starts have one each."""
+    """Number of this process's GPU: a launcher starts one process per GPU."""
     return int(os.environ.get("LOCAL_RANK", "0"))
 
 
@@ -103,7 +103,7 @@ def main_memory() -> int:
 
 
 def free_memory(kind: str) -> int:
-    """Bytes that may still be had on this process's device, ``cuda`` or ``cpu``."""
+    """Bytes of free memory on this process's device, ``cuda`` or ``cpu``."""
     if kind == "cuda":
         import torch
 
@@ -114,23 +114,23 @@ def free_memory(kind: str) -> int:
         free = min(free, 1024 * _count(MEMORY_FREE, "MemAvailable:"))
     used = MEMORY_LIMIT.with_name("memory.current")
     limit = MEMORY_LIMIT.read_text().strip() if used.is_file() and MEMORY_LIMIT.is_file() else "max"
-    if limit.isdecimal():  # files that were read count as used, and are given up when memory is wanted
+    if limit.isdecimal():  # the file cache counts as used, but is given up when memory is needed
         kept = _count(used.with_name("memory.stat"), "inactive_file")
         free = min(free, int(limit) - int(used.read_text()) + kept)
     return max(free, 0)
 
 
 def _count(file: Path, name: str) -> int:
-    """The number behind a name in one of the kernel's files."""
+    """The number after a name in one of the kernel's files."""
     words = file.read_text().split()
     return int(words[words.index(name) + 1])
 
 
 def _cpu_has(*flags: str) -> bool:
-    """Whether the CPU has instructions of one of these names."""
+    """Whether the CPU has one of these features."""
     return CPU_FLAGS.is_file() and bool(set(flags) & set(CPU_FLAGS.read_text(encoding="utf-8").split()))
 
 
 def cores() -> int:
-    """Cores that this process may use: more threads than these would wait for each other."""
+    """Number of cores that this process may use: more threads would wait for each other."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

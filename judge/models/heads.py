@@ -1,7 +1,7 @@
-"""A language model's head in float32 for the moment: logits of bfloat16 come in steps that are too coarse.
+"""Runs a language model's head in float32, because bfloat16 logits are too coarse.
 
-A logit of 20 has steps of 1/8 in bfloat16, so a probability of one half may stand for anything from 0.47 to
-0.53. A judge reads few positions, so the head can run in float32 on them at little cost.
+A logit of 20 has steps of 1/8 in bfloat16, so a probability of one half may be anything from 0.47 to 0.53. A
+judge reads few positions, so running the head on them in float32 costs little.
 """
 
 from collections.abc import Iterator
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 def float32_head(model: Any, kept: "torch.Tensor | None" = None) -> Iterator[None]:
     """Within the block, the head of a causal language model computes and returns float32 logits.
 
-    What a model does to its logits afterwards (scaling, soft-capping) stays. Heads that are no plain linear
-    layer are left alone.
+    What a model does to its logits afterwards (scaling, soft-capping) is unchanged. Heads that are not plain
+    linear layers are left alone.
 
     Args:
         model: the language model.
-        kept: boolean ``(rows, tokens)``, of the hidden states that reach the head those to go on with; the
-            logits are then of shape ``(kept, vocabulary)``.
+        kept: boolean ``(rows, tokens)``, selects hidden states at the input of the head; the logits then have
+            shape ``(kept, vocabulary)``.
     """
     import torch
 
@@ -40,17 +40,17 @@ def float32_head(model: Any, kept: "torch.Tensor | None" = None) -> Iterator[Non
     try:
         yield
     finally:
-        del head.forward  # the class's own shows again
+        del head.forward  # restores the method of the class
 
 
 def read_logits(model: Any, plain: Any, places: "torch.Tensor", **inputs: Any) -> "tuple[torch.Tensor, Any]":
-    """Float32 logits of a forward pass where they are wanted, and nowhere else.
+    """Float32 logits of a forward pass at selected places only.
 
     Args:
-        model: what is called: the language model, or what a trainer wrapped it in.
+        model: the language model, or a trainer's wrapper around it.
         plain: the language model itself.
         places: boolean ``(rows, tokens)``.
-        inputs: of the model.
+        inputs: inputs of the model.
 
     Returns:
         Logits ``(places, vocabulary)``, row after row, and the model's outputs.

@@ -1,4 +1,4 @@
-"""Is a model's name that of a folder, and is there a Hub to ask? Its client would retry for minutes."""
+"""Checks if a model's name is a path, and if the Hub answers: its client would retry for minutes."""
 
 import time
 from difflib import get_close_matches
@@ -10,17 +10,17 @@ from judge.errors import InputError, unknown, warn
 from judge.shipped import JUDGES
 
 TIMEOUT = 5.0
-"""Seconds that the Hub has to answer."""
+"""Timeout in seconds for an answer of the Hub."""
 AGAIN = 60.0
-"""Seconds until a Hub that was out of reach is asked again."""
+"""Seconds until an unreachable Hub is asked again."""
 
 _lost: float | None = None
 
 
 def hub_answers(model: str) -> bool:
-    """Whether the Hub can be reached and has a ``config.json`` of this model for us.
+    """Whether the Hub can be reached and gives us a ``config.json`` for this model.
 
-    While it cannot, its client is switched to what this machine has kept (``HF_HUB_OFFLINE``).
+    While it is unreachable, its client is switched to the local cache (``HF_HUB_OFFLINE``).
     """
     global _lost
     from huggingface_hub import constants, get_token
@@ -37,7 +37,7 @@ def hub_answers(model: str) -> bool:
             pass
     except HTTPError as error:
         found, reached = False, error.code < 500
-    except ValueError:  # an address that is none
+    except ValueError:  # not a valid address
         found = False
     except OSError as error:
         found = reached = False
@@ -47,7 +47,7 @@ def hub_answers(model: str) -> bool:
 
 
 def is_path(name: str) -> bool:
-    """Whether a model's name can only be that of a folder, and of nothing on the Hub."""
+    """Whether a model's name can only be a path, not a Hub id."""
     return (
         name.startswith((".", "/", "~", "runs/"))
         or name.endswith("/")
@@ -57,7 +57,7 @@ def is_path(name: str) -> bool:
 
 
 def refuse_absent(name: str) -> None:
-    """Raise ``InputError`` for a path where no folder is, and for what is nearly the name of a judge here."""
+    """Raise ``InputError`` for a path without a folder, and for a misspelled name of a bundled judge."""
     folder = Path(name)
     if name not in JUDGES and not folder.is_dir() and get_close_matches(name, JUDGES, n=1, cutoff=0.8):
         raise InputError(unknown("model", name, JUDGES))

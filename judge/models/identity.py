@@ -1,7 +1,7 @@
-"""``judge.json``, what lies next to a judge's weights: read for how the judge was trained.
+"""Reads ``judge.json``, the file next to a judge's weights that says how the judge was trained.
 
-:func:`judge.training.card.judge_identity` writes it, ``judge merge`` carries it along, and
-``judge calibrate`` adds to it.
+:func:`judge.training.card.judge_identity` writes it, ``judge merge`` copies it, and ``judge calibrate`` adds
+to it.
 """
 
 import json
@@ -22,10 +22,10 @@ ENCODER = "encoder"
 
 
 def read_identity(model: str, revision: str | None = None) -> dict[str, Any]:
-    """The ``judge.json`` of a folder, a Hub repository or the reference judge; empty where there is none.
+    """The ``judge.json`` of a folder, a Hub repository or a bundled judge; empty if there is none.
 
     Raises:
-        InputError: the file is there and is not a JSON object, or the name is a path and no folder is there.
+        InputError: if the file is not a JSON object, or the name is a path without a folder.
     """
     model = model_path(model)
     refuse_absent(model)
@@ -42,23 +42,23 @@ def read_identity(model: str, revision: str | None = None) -> dict[str, Any]:
 
 
 FITTED = ("calibration", "claims")
-"""Fields of ``judge.json`` that were fitted to the probabilities of these very weights."""
+"""Fields of ``judge.json`` that were fitted to the probabilities of these exact weights."""
 
 _fetched: dict[tuple[str, str | None], Path | None] = {}
-"""What the Hub answered in this process, by repository and revision."""
+"""Answers of the Hub in this process, by repository and revision."""
 
 
 def _fetch(model: str, revision: str | None) -> Path | None:
-    """``judge.json`` of a Hub repository; ``None`` where it has none or the Hub is out of reach."""
+    """``judge.json`` of a Hub repository; ``None`` if it has none or the Hub cannot be reached."""
     from transformers.utils import cached_file
 
     if (model, revision) in _fetched:
         return _fetched[model, revision]
-    # A short look first: without a network the client would retry for half a minute.
+    # A quick check first: without a network the client would retry for half a minute.
     kept = not hub_answers(model)
     try:
         found = Path(cached_file(model, JUDGE_FILE, revision=revision, local_files_only=kept))
-    except OSError:  # what it raises for all of these
+    except OSError:  # raised in all of these cases
         found = None
     if not kept:
         _fetched[model, revision] = found
@@ -66,14 +66,14 @@ def _fetch(model: str, revision: str | None) -> Path | None:
 
 
 def taught_mode(identity: Mapping[str, Any]) -> Mode:
-    """The mode that a judge is asked in where nobody says another: verdict, unless it was not taught that."""
+    """The default mode of a judge: verdict, unless it was not trained for that."""
     modes = identity.get("modes") or ["verdict"]
     mode: Mode = "verdict" if "verdict" in modes else modes[0]
     return mode
 
 
 def asked_mode(model: str, identity: Mapping[str, Any], wanted: Mode | None) -> Mode:
-    """The mode that is wanted of a judge, or else the one that it was taught; tells what may surprise."""
+    """The requested mode, or else the judge's default; prints a note if the result may surprise."""
     taught = taught_mode(identity)
     if wanted is None and taught != "verdict":
         say(f"{model}: is asked in mode {taught}, as it was trained (--mode verdict asks for a label alone)")
@@ -83,23 +83,23 @@ def asked_mode(model: str, identity: Mapping[str, Any], wanted: Mode | None) -> 
 
 
 def trained_quantization(identity: Mapping[str, Any]) -> Quantization | None:
-    """The number format of the base weights that a judge learned on: what it has to be loaded on.
+    """The quantization of the base weights that a judge was trained on and has to be loaded with.
 
-    A merged judge is plain weights, whatever its adapter was trained on.
+    A merged judge has plain weights, whatever its adapter was trained on.
     """
     return None if "merged_from" in identity else _quantization(identity)
 
 
 def trained_precision(identity: Mapping[str, Any]) -> str | None:
-    """The number format that a judge computed in while it was trained; ``None`` where nothing says so."""
+    """The number format that a judge was trained in; ``None`` if it is unknown."""
     found = identity.get("precision")
     return found if found in ("float32", "bfloat16", "float16") else None
 
 
 def rounded_base(identity: Mapping[str, Any]) -> Quantization | None:
-    """The 4-bit grid that a judge's plain weights were rounded to before something was merged into them.
+    """The 4-bit format that a judge's plain weights were rounded to before an adapter was merged into them.
 
-    Rounding such weights to the grid again takes back nearly all that was merged.
+    Rounding such weights to the format again would undo nearly all of the adapter.
     """
     before: Quantization | None = identity.get("rounded_base")
     if "merged_from" in identity and before is None:

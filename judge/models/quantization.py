@@ -9,14 +9,14 @@ if TYPE_CHECKING:
     import torch
 
 Quantization = Literal["nf4"]
-"""``nf4``: the linear layers in 4 bits, but for the LM head; embeddings and norms stay as they are."""
+"""``nf4``: the linear layers in 4 bits, except for the LM head; embeddings and norms are unchanged."""
 QuantizationChoice = Literal["auto", "none", "nf4"]
-"""As a command or a call names it; ``auto`` is what the judge was trained on."""
+"""Option of commands and calls; ``auto`` is what the judge was trained on."""
 
 NF4_BYTES = 1 / 2 + 1 / 64 + 4 / (64 * 256)
-"""Of one weight: four bits, a byte of scale for 64 weights, and a float32 scale for 256 of these scales."""
+"""Bytes per weight: four bits, a byte of scale per 64 weights, and a float32 scale per 256 of these."""
 
-# PEFT imports bitsandbytes wherever it is installed, which then tells of a kernel that nothing here uses.
+# PEFT imports bitsandbytes if it is installed, which then logs about a kernel that is not used here.
 logging.getLogger("bitsandbytes").setLevel(logging.ERROR)
 
 
@@ -28,7 +28,7 @@ def quantized_loading(precision: str, device: str) -> dict[str, Any]:
         device: where the weights are made and stay.
 
     Raises:
-        InputError: bitsandbytes is not installed.
+        InputError: if bitsandbytes is not installed.
     """
     require("quantization nf4", "train", "bitsandbytes")
     from transformers import BitsAndBytesConfig
@@ -43,7 +43,7 @@ def quantized_loading(precision: str, device: str) -> dict[str, Any]:
 
 
 def quantized_layers(skeleton: Any) -> dict[str, bool]:
-    """The weights of a model that loading it in NF4 quantizes, and whether each is stored transposed.
+    """The weights of a model that NF4 loading quantizes, and whether each is stored transposed.
 
     Args:
         skeleton: the model on PyTorch's meta device; its linear layers are replaced.
@@ -57,7 +57,7 @@ def quantized_layers(skeleton: Any) -> dict[str, bool]:
     return {
         f"{name}.weight": module.source_cls is Conv1D
         for name, module in skeleton.named_modules()
-        if hasattr(module, "source_cls")  # what the layer was before
+        if hasattr(module, "source_cls")  # class of the replaced layer
     }
 
 
@@ -75,8 +75,8 @@ def round_to_nf4(weight: "torch.Tensor", transposed: bool = False) -> "torch.Ten
 def keep_4_bit_layout(model: Any) -> None:
     """Keep bitsandbytes from repacking 4-bit weights on a CPU at the first evaluation.
 
-    Its repacked layers compute in bfloat16 whatever was asked for, and have no gradient: after an evaluation,
-    training would go on and learn next to nothing.
+    Repacked layers compute in bfloat16 whatever the requested format, and have no gradient: after an
+    evaluation, training would learn next to nothing.
     """
     for module in model.modules():
         if hasattr(module, "support_avx512bf16_for_cpu"):
@@ -84,7 +84,7 @@ def keep_4_bit_layout(model: Any) -> None:
 
 
 def parameter_count(model: Any) -> int:
-    """Parameters of a model, whatever the bytes that they are packed in."""
+    """Number of parameters of a model, also if they are packed in 4 bits."""
     total = 0
     for weight in model.parameters():
         state = getattr(weight, "quant_state", None)

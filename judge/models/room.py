@@ -1,4 +1,4 @@
-"""What fits into memory: a model's weights, asked before anything large is read, and a batch of replies."""
+"""Memory estimates: of a model's weights, checked before loading them, and of a batch of replies."""
 
 from judge.errors import InputError
 from judge.models import hardware
@@ -6,40 +6,40 @@ from judge.models.architecture import Architecture, read_architecture
 from judge.models.quantization import NF4_BYTES, Quantization
 
 FREE = 0.9
-"""Share of several GPUs' memory that their parts of a model may take."""
+"""Share of the memory of several GPUs that a model may take."""
 
 
 def weight_bytes(model: Architecture, precision: str, quantization: Quantization | None = None) -> float:
-    """Bytes of a model's weights; of a quantized one only the layers' linear maps are in 4 bits."""
+    """Bytes of a model's weights; in a quantized model only the layers' linear maps are in 4 bits."""
     size = 4 if precision == "float32" else 2
     return (NF4_BYTES if quantization else size) * model.linear_parameters + size * model.other_parameters
 
 
 def cache_bytes(model: Architecture, size: int) -> int:
-    """Keys and values of one token in all layers, in numbers of ``size`` bytes."""
+    """Bytes of the keys and values of one token in all layers, with ``size`` bytes per number."""
     return 2 * size * model.num_hidden_layers * model.num_key_value_heads * model.head_dim
 
 
 def prefill_bytes(model: Architecture, size: int, tokens: int) -> int:
-    """What a prompt takes besides its cache while it is computed: a layer's activations, and the mask."""
+    """Bytes that the prefill of a prompt takes besides its cache: a layer's activations, and the mask."""
     layer = 4 * model.hidden_size + 3 * model.intermediate_size + 2 * model.attention_width
     return size * layer * tokens + (1 + size) * tokens**2
 
 
 def check_room(name: str, precision: str, quantization: Quantization | None = None) -> None:
-    """Refuse to load weights that are larger than the device, or than the host that they pass through.
+    """Refuse weights that are larger than the device's memory, or the host's, through which they are loaded.
 
-    A model whose sizes cannot be told, as one of experts, is let pass.
+    Models of unknown size, such as mixtures of experts, are not checked.
 
     Raises:
-        InputError: they do not fit; says what to do.
+        InputError: if they do not fit; says what to do.
     """
     try:
         needed = weight_bytes(read_architecture(name), precision, quantization)
-    except InputError:  # loading it will tell what is wrong with it, if anything is
+    except InputError:  # if something is wrong, loading will report it
         return
     device = hardware.this_device()
-    # Quantized weights are made on the device, one after the other; others are read on the host first.
+    # Quantized weights are made on the device, one by one; others are read on the host first.
     host = device.memory_bytes if quantization else hardware.main_memory()
     room, where = min((device.memory_bytes, device.name), (host, "this machine's main memory"))
     if needed <= room:

@@ -1,4 +1,4 @@
-"""Exported judges: how one says that it is one, and the libraries that run them."""
+"""Recognizes exported judges, and loads the libraries that run them."""
 
 from collections.abc import Mapping
 from importlib import import_module
@@ -13,12 +13,12 @@ EXPORT = "export"
 
 
 def exported(identity: Mapping[str, Any], to: str) -> bool:
-    """Whether a ``judge.json`` is that of a judge exported to this format."""
+    """Whether a ``judge.json`` belongs to a judge exported to this format."""
     return bool(identity.get(EXPORT, {}).get("to") == to)
 
 
 def export_file(folder: Path, identity: Mapping[str, Any]) -> Path:
-    """The model file of an exported judge. Raises ``InputError`` if it is not there."""
+    """The model file of an exported judge. Raises ``InputError`` if it is missing."""
     file = folder / identity[EXPORT]["file"]
     if not file.is_file():
         raise InputError("is missing; judge export makes it", file=file)
@@ -26,7 +26,7 @@ def export_file(folder: Path, identity: Mapping[str, Any]) -> Path:
 
 
 def need(module: str, what: str, extra: str) -> Any:
-    """A library of an extra.
+    """Import a library of an optional extra.
 
     Args:
         module: its name.
@@ -34,7 +34,7 @@ def need(module: str, what: str, extra: str) -> Any:
         extra: the extra that installs it.
 
     Raises:
-        InputError: it is not installed, or does not load.
+        InputError: if it is not installed or cannot be imported.
     """
     try:
         return import_module(module)
@@ -48,8 +48,8 @@ def onnx_session(file: Path) -> Any:
     """An ONNX Runtime session on the CPU.
 
     Raises:
-        InputError: ONNX Runtime is not installed.
-        JudgeError: the file cannot be run.
+        InputError: if ONNX Runtime is not installed.
+        JudgeError: if the file cannot be run.
     """
     runtime = need("onnxruntime", "an ONNX export", "export")
     options = runtime.SessionOptions()
@@ -57,6 +57,6 @@ def onnx_session(file: Path) -> Any:
     options.intra_op_num_threads = cores()
     try:
         return runtime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # the library's own classes have no common base
+    except Exception as error:  # the library's errors have no common base class
         reason = " ".join(str(error).split())
         raise JudgeError(f"{file}: ONNX Runtime cannot run it ({reason:.200})") from None

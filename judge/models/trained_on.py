@@ -1,7 +1,7 @@
 """Which documents a judge was trained on: ``trained_on.bin`` next to ``judge.json``.
 
-Eight bytes a document, a hash of its letters and digits, sorted: 50,000 documents are 400 kB, and none of
-them can be read back. ``judge eval`` and ``judge calibrate`` warn of samples about them.
+It holds eight bytes per document, a hash of its letters and digits, sorted: 50,000 documents take 400 kB, and
+no text can be recovered. ``judge eval`` and ``judge calibrate`` warn of samples about these documents.
 """
 
 import re
@@ -21,16 +21,16 @@ _MARKS = re.compile(r"[\W_]+")
 
 
 def fingerprint(document: str) -> bytes:
-    """The same eight bytes for texts that differ in case, marks and spacing alone."""
+    """A hash of eight bytes, the same for texts that differ only in case, punctuation and spacing."""
     plain = unicodedata.normalize("NFKC", document).casefold()
     return blake2b(_MARKS.sub("", plain).encode(), digest_size=_SIZE).digest()
 
 
 def read_trained_on(model: str) -> frozenset[bytes]:
-    """The documents of a judge in a folder; none where nothing is known of it.
+    """Fingerprints of the documents that a local judge was trained on; empty if they are unknown.
 
     Raises:
-        InputError: the file holds something else.
+        InputError: if the file is not a list of fingerprints.
     """
     file = Path(model_path(model)) / FILE
     if not file.is_file():
@@ -42,19 +42,19 @@ def read_trained_on(model: str) -> frozenset[bytes]:
 
 
 def count_trained_on(model: str, samples: Iterable[Sample]) -> int:
-    """How many of some samples are about documents that a judge was trained on; 0 where nothing is known."""
+    """How many samples are about documents that a judge was trained on; 0 if these are unknown."""
     known = read_trained_on(model)
     return sum(fingerprint(sample.document_text) in known for sample in samples) if known else 0
 
 
 def write_trained_on(folder: Path, *documents: Iterable[bytes]) -> None:
-    """Write the fingerprints of documents, if there are any, next to a judge that is being written."""
+    """Write the fingerprints of documents, if there are any, to the folder of a judge."""
     if found := sorted(set().union(*documents)):
         (folder / FILE).write_bytes(b"".join(found))
 
 
 def carry_trained_on(judge: str, folder: Path) -> None:
-    """Copy what is known of one judge to another that is made of it, such as a merged one."""
+    """Copy the file of a judge to another that is made from it, such as a merged one."""
     file = Path(model_path(judge)) / FILE
     if file.is_file():
         shutil.copyfile(file, folder / FILE)

@@ -1,4 +1,4 @@
-"""Loading a causal language model: from a local folder, a LoRA adapter on its base, or the Hub."""
+"""Loads a causal language model: from a local folder, a LoRA adapter on its base, or the Hub."""
 
 import os
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ Precision = Literal["auto", "float32", "bfloat16", "float16"]
 
 @dataclass(frozen=True, slots=True)
 class LoadedModel:
-    """A model with its tokenizer and what a report must know of them."""
+    """A model with its tokenizer, and the facts about them for reports."""
 
     model: Any
     tokenizer: Any
@@ -28,7 +28,7 @@ class LoadedModel:
 
     @property
     def pad_id(self) -> int:
-        """Token id for padding; padded positions are masked, so any id serves."""
+        """Token id for padding; padded positions are masked, so any id will do."""
         pad = self.tokenizer.pad_token_id
         return int(pad if pad is not None else self.tokenizer.eos_token_id or 0)
 
@@ -46,7 +46,7 @@ class LoadedModel:
 
 
 def default_precision(trained: str | None = None) -> str:
-    """The number format of this device, by what it can do; see :meth:`hardware.Device.precision`."""
+    """The number format that suits this device; see :meth:`hardware.Device.precision`."""
     return hardware.this_device().precision(trained=trained)
 
 
@@ -58,7 +58,7 @@ def load_tokenizer(name: str, revision: str | None = None) -> Any:
 
 
 def tokenizer_of(base: str, adapter: str | None, revision: str | None = None) -> Any:
-    """The tokenizer that comes with an adapter, else that of its base (see :func:`find_model`)."""
+    """The tokenizer of an adapter if it has one, else that of its base (see :func:`find_model`)."""
     if adapter is not None and (Path(adapter) / "tokenizer_config.json").is_file():
         return load_tokenizer(adapter)
     return load_tokenizer(base, revision)
@@ -73,26 +73,26 @@ def load_weights(
     dequantize: bool = False,
     device: str = "cpu",
 ) -> tuple[Any, Any]:
-    """Load a model, its adapter on top where it is one, and its tokenizer.
+    """Load a model with its tokenizer; an adapter is put on its base.
 
     Args:
         name: a local folder (full weights or a LoRA adapter) or a Hub id.
-        precision: number format of the weights: float32, bfloat16 or float16; of quantized ones that of their
-            products, and of all that is not quantized (embeddings, norms, LM head).
+        precision: number format of the weights: float32, bfloat16 or float16; for quantized ones that of
+            their products, and of everything that is not quantized (embeddings, norms, LM head).
         revision: Hub revision; the default branch by default.
         quantization: quantize the linear layers of the base model.
-        dequantize: make quantized weights plain again, with the values that they had in 4 bits.
+        dequantize: convert quantized weights back to plain ones, with their 4-bit values.
         device: where quantized weights are made and stay. Others are left on the CPU for the caller to move.
 
     Raises:
-        InputError: there is no such model here, and the Hub has none of that name or cannot be reached; or
-            quantization is wanted and its library is not installed.
-        JudgeError: the weights cannot be loaded.
+        InputError: if there is no such model here, and the Hub has none of that name or cannot be reached, or
+            if the library for the requested quantization is not installed.
+        JudgeError: if the weights cannot be loaded.
     """
-    base, adapter = find_model(name)  # a wrong path is told before anything large is imported
+    base, adapter = find_model(name)  # reports a wrong path before anything large is imported
     import torch
 
-    if not torch.cuda.is_available():  # DeepSpeed would tell so on standard output, among our results
+    if not torch.cuda.is_available():  # DeepSpeed would print a message among our results
         os.environ.setdefault("DS_ACCELERATOR", "cpu")
     from safetensors import SafetensorError
     from transformers import AutoModelForCausalLM
@@ -122,9 +122,9 @@ def load_weights(
             if adapter is not None:
                 from peft import PeftModel
 
-                # Its weights in the model's own number format: casts to and fro would halve the speed.
+                # Keep its weights in the model's own number format: casts would halve the speed.
                 model = PeftModel.from_pretrained(model, adapter, autocast_adapter_dtype=False)
-    except OSError as error:  # what the Hub client raises for an unknown name or without a network
+    except OSError as error:  # from the Hub client, for an unknown name or without a network
         raise unknown_model(name, base, adapter, error) from error
     except (ValueError, RuntimeError, KeyError, SafetensorError) as error:
         raise JudgeError(f"{name}: the weights could not be loaded ({error})") from error
@@ -132,7 +132,7 @@ def load_weights(
 
 
 def refuse_missing(name: str, told: Mapping[str, Any]) -> None:
-    """Raise ``JudgeError`` where transformers filled weights of a model with random numbers."""
+    """Raise ``JudgeError`` if transformers filled weights of a model with random numbers."""
     missing = [*map(str, told["missing_keys"]), *(str(one[0]) for one in told["mismatched_keys"])]
     if missing:
         more = ", ..." if len(missing) > 3 else ""
@@ -149,15 +149,15 @@ def load_model(
     precision: Precision = "auto",
     quantization: Quantization | None = None,
 ) -> LoadedModel:
-    """Load a model for judging, onto the GPU where there is one.
+    """Load a model for judging, onto the GPU if there is one.
 
-    A LoRA adapter is added to the weights, where these are not of 4 bits: apart it would cost as much time as
-    the layers do.
+    A LoRA adapter is merged into the weights unless these are in 4 bits: unmerged it would take as much time
+    as the layers.
 
-    Args and errors as for :func:`load_weights`; ``auto`` goes by what the device can do.
+    Args and errors as for :func:`load_weights`; ``auto`` picks the number format that suits the device.
     Weights that are too large for the device are refused before they are read (:mod:`judge.models.room`).
     """
-    _, adapter = find_model(name)  # a wrong path is told before anything large is imported
+    _, adapter = find_model(name)  # reports a wrong path before anything large is imported
     import torch
 
     from judge.models.room import check_room

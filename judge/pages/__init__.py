@@ -1,7 +1,7 @@
-"""Encoder judges: a document's windows are computed once, and each answer attends to them all.
+"""Encoder judges that read pages: a document's windows are computed once, and each answer attends to all.
 
-``layout`` says what is read, ``model`` and ``attention`` how, ``checker`` judges, ``examples`` says what is
-learned; :mod:`judge.training.encoder` trains.
+``layout`` builds the inputs, ``model`` and ``attention`` score them, ``checker`` judges, ``examples`` makes
+labels; :mod:`judge.training.pages` trains.
 """
 
 from judge.pages.checker import PagesJudge

@@ -1,9 +1,8 @@
-"""Attention of windows to themselves and of answers to everything before them, without the rest.
+"""Attention of windows to themselves, and of answers to all windows and themselves.
 
-A dense mask would let PyTorch compute every score and drop most. On a CPU each window and the answers of a
-page are blocks of :mod:`judge.models.blocked_attention`: against PyTorch's own kernel with a mask a pass is
-1.2 to 3.8 times as fast, forward and backward. On a GPU PyTorch's kernel
-runs with the dense mask.
+With a dense mask, PyTorch would compute every score and drop most. On a CPU each window and the answers of a
+page are blocks of :mod:`judge.models.blocked_attention`, 1.2 to 3.8 times as fast as PyTorch's own kernel
+with a mask, forward and backward. On a GPU PyTorch's kernel runs with the dense mask.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,9 +19,9 @@ from judge.models.blocked_attention import Block
 class Blocks:
     """The attention mask of one page.
 
-    ``windows`` are places where a window begins and where the last one ends. Answers reach from there to
-    ``end``; what follows is padding. ``own`` is added to the scores of the answers, ``(answers, end)``: 0
-    where a query attends to a key, and a large negative number where it may not.
+    ``windows`` has the start of each window and the end of the last one. Answers reach from there to ``end``;
+    the rest is padding. ``own`` is added to the scores of the answers, ``(answer tokens, end)``: 0 where a
+    query attends to a key, and a large negative number where it may not.
     """
 
     windows: tuple[int, ...]
@@ -30,7 +29,7 @@ class Blocks:
     own: torch.Tensor
 
     def parts(self) -> Iterator[tuple[slice, slice, torch.Tensor | None]]:
-        """Queries, the keys that they attend to, and what is added to the scores."""
+        """Queries, the keys that they attend to, and the bias added to the scores, if any."""
         for start, stop in zip(self.windows[:-1], self.windows[1:], strict=True):
             yield slice(start, stop), slice(start, stop), None
         if self.end > self.windows[-1]:
@@ -38,7 +37,7 @@ class Blocks:
 
 
 def blocks_of(pages: Sequence[Blocks]) -> list[Block]:
-    """What is computed of a batch of pages, the same in every layer."""
+    """The attention blocks of a batch of pages, the same in every layer."""
     return [Block(row, *part) for row, page in enumerate(pages) for part in page.parts()]
 
 

@@ -1,7 +1,7 @@
-"""BERT (arXiv 1810.04805) over pages: layers, by the names that released weights have.
+"""BERT (arXiv 1810.04805) over pages, with the layer names of released weights.
 
-Written out here for two reasons. Its attention is that of pages (:mod:`judge.pages.attention`), and a
-verdict from a fresh process must not wait until a library of all models is imported.
+Implemented here for two reasons: it uses the attention of pages (:mod:`judge.pages.attention`), and a fresh
+process can give a verdict without waiting for the import of transformers.
 """
 
 import json
@@ -37,7 +37,7 @@ class BertConfig:
 
     @classmethod
     def read(cls, folder: Path) -> "BertConfig":
-        """The config of a model folder. Raises ``InputError`` if it is that of another kind of model."""
+        """The config of a model folder. Raises ``InputError`` if it is not that of a BERT."""
         try:
             found = json.loads((folder / FILE).read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
@@ -51,7 +51,7 @@ class BertConfig:
         return cls(**{name: found[name] for name in cls.__slots__ if name in found})
 
     def save(self, folder: Path) -> None:
-        """Write it as transformers would read it."""
+        """Write it in transformers' format."""
         values = {name: getattr(self, name) for name in self.__slots__}
         kind = {"model_type": "bert", "architectures": ["BertModel"], "hidden_act": "gelu"}
         text = json.dumps({**kind, **values}, indent=2)
@@ -63,7 +63,7 @@ AttentionMask: TypeAlias = tuple[Sequence[Block], torch.Tensor | None]
 
 
 class Embeddings(nn.Module):
-    """Words, positions and kinds of tokens, added up."""
+    """The sum of word, position and token type embeddings, normalized."""
 
     def __init__(self, config: BertConfig):
         super().__init__()
@@ -75,7 +75,7 @@ class Embeddings(nn.Module):
     def forward(
         self, ids: torch.Tensor, positions: torch.Tensor, kinds: torch.Tensor, more: torch.Tensor
     ) -> torch.Tensor:
-        """``(pages, tokens, size)``; ``more`` is added to what the embeddings give."""
+        """``(pages, tokens, size)``; ``more`` is added to the embeddings."""
         added = self.word_embeddings(ids) + more + self.token_type_embeddings(kinds)
         added = added + self.position_embeddings(positions)
         normed: torch.Tensor = self.LayerNorm(added)
@@ -83,7 +83,7 @@ class Embeddings(nn.Module):
 
 
 class Projections(nn.Module):
-    """Queries, keys and values of a layer."""
+    """Self-attention of a layer, with its projections to queries, keys and values."""
 
     def __init__(self, config: BertConfig):
         super().__init__()
@@ -103,7 +103,7 @@ class Projections(nn.Module):
 
 
 class Output(nn.Module):
-    """A linear layer, added to a residual, and normed."""
+    """A linear layer, a residual connection and layer normalization."""
 
     def __init__(self, inner: int, config: BertConfig):
         super().__init__()
@@ -158,9 +158,9 @@ class Bert(nn.Module):
             ids: tokens, ``(pages, tokens)``.
             positions: the position of each in its window or answer.
             kinds: 0 for tokens of the document, 1 for those of answers.
-            more: what is added to the word embeddings, ``(pages, tokens, size)``.
+            more: added to the word embeddings, ``(pages, tokens, size)``.
             blocks: the attention mask of each page, in blocks.
-            mask: the same as one dense mask; PyTorch's own kernel then computes with it.
+            mask: the same as one dense mask; if given, PyTorch's own kernel is used with it.
         """
         hidden = self.embeddings(ids, positions, kinds, more)
         in_blocks_or_dense = (blocks_of(blocks), mask)
@@ -170,10 +170,10 @@ class Bert(nn.Module):
 
 
 def stored_weights(folder: Path) -> dict[str, torch.Tensor]:
-    """All weights of a pretrained encoder's folder, by BERT's names, in the number format that they have.
+    """All weights of a pretrained encoder's folder, under BERT's names, in their stored number format.
 
     Raises:
-        InputError: the folder holds no weights in safetensors.
+        InputError: if the folder holds no weights in safetensors.
     """
     from safetensors import SafetensorError
     from safetensors.torch import load_file
@@ -187,19 +187,19 @@ def stored_weights(folder: Path) -> dict[str, torch.Tensor]:
 
 
 def base_weights(base: Path) -> dict[str, torch.Tensor]:
-    """The weights of a public BERT by the names that they have in a judge that reads pages, in float32.
+    """The weights of a public BERT under their names in a judge that reads pages, in float32.
 
     Raises:
-        InputError: the folder holds no weights in safetensors.
+        InputError: if the folder holds no weights in safetensors.
     """
     return {f"backbone.{name}": value.float() for name, value in stored_weights(base).items()}
 
 
 def read_bert(folder: Path) -> tuple[Bert, dict[str, torch.Tensor]]:
-    """A BERT from a model folder, in float32, and all weights that the folder has.
+    """A BERT from a model folder, in float32, and all weights of the folder as stored.
 
     Raises:
-        InputError: the folder holds none in safetensors.
+        InputError: if the folder holds none in safetensors.
     """
     bert = Bert(BertConfig.read(folder))
     stored = stored_weights(folder)

@@ -1,4 +1,4 @@
-"""The encoder judge: all answers about a document in one pass, with the places that it doubts."""
+"""The encoder judge that reads pages: all answers about a document in one pass, with unsupported words."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,9 +25,9 @@ CHUNK = 64
 
 
 def describe_layout(layout: Layout) -> dict[str, Any]:
-    """What decides how a sample is read, as ``judge.json`` and reports keep it.
+    """Everything that determines how a sample is read, for ``judge.json`` and reports.
 
-    A calibration holds where fewer windows are read than in training, so the hash has those of training.
+    A calibration stays valid if :meth:`Layout.limit` reduces the windows, so the hash ignores the limit.
     """
     values = [LAYOUT_VERSION, layout.window_tokens, layout.max_windows, QUESTION_TOKENS, *RUNS]
     return {
@@ -40,7 +40,7 @@ def describe_layout(layout: Layout) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """A verdict, and the place in the answer and the doubt of each of its tokens."""
+    """A verdict, with the place and the doubt of each token of the answer."""
 
     verdict: Verdict
     doubts: tuple[tuple[tuple[int, int], float], ...] = ()
@@ -48,10 +48,10 @@ class _Read:
 
 @dataclass(frozen=True)
 class PagesJudge(CalibratedEncoder):
-    """Says whether answers are faithful to their documents, by one pass of an encoder.
+    """Judges whether answers are faithful to their documents, in one pass of an encoder.
 
-    A question or an answer that is longer than the encoder reads at once is read in parts, each part of the
-    answer with each of the question; an answer is as faithful as its least faithful part.
+    Long questions and answers are read in parts, each part of the answer with each part of the question; an
+    answer is as faithful as its least faithful part.
 
     Args:
         network: the encoder with its heads, see :class:`judge.pages.model.PagesNetwork`.
@@ -59,9 +59,9 @@ class PagesJudge(CalibratedEncoder):
         model: the judge's name.
         precision: number format that the network computes in.
         languages: languages that it was trained on; other samples get no verdict.
-        batch_tokens: padded tokens that run in one batch.
+        batch_tokens: padded tokens per batch.
         calibrations: by mode; see :mod:`judge.calibration`. ``p_fail`` is then the calibrated probability.
-        threshold: from which ``p_fail`` on the label is ``FAIL``; 0.5 by default.
+        threshold: the label is ``FAIL`` at or above this ``p_fail``; 0.5 by default.
     """
 
     network: "PagesNetwork"
@@ -86,16 +86,16 @@ class PagesJudge(CalibratedEncoder):
     def check_sentences(
         self, samples: Sequence[Sample], sentences: Sequence[Sequence[Span]]
     ) -> Iterator[tuple[Verdict, tuple[Verdict, ...]]]:
-        """Judge answers and each of their sentences, from one reading of the answer.
+        """Judge answers and each of their sentences, reading each answer once.
 
         A sentence's probability is that of its most doubted tokens
-        (:func:`~judge.encoder.spans.sentence_verdict`), read among the sentences around it.
+        (:func:`~judge.encoder.spans.sentence_verdict`), read in the context of the answer.
         """
         for found, spans in zip(self._read(samples), sentences, strict=True):
             yield found.verdict, tuple(sentence_verdict(found.doubts, span) for span in spans)
 
     def _read(self, samples: Sequence[Sample]) -> "list[_Read]":
-        """Every sample's verdict, and what its tokens say."""
+        """The verdict of each sample, and the doubts of its tokens."""
         places: dict[str, list[int]] = {}
         for place, sample in enumerate(samples):
             if sample.language in self.languages:
@@ -140,7 +140,7 @@ class PagesJudge(CalibratedEncoder):
     def _found(
         self, sample: Sample, raw: Verdict, doubts: Mapping[tuple[int, int], float], curve: "Curve | None"
     ) -> _Read:
-        """The verdict of a sample's worst part, with the doubts of all of them."""
+        """The verdict of a sample's worst part, with the doubts of all tokens."""
         verdict = finish(raw, sample, self.mode, curve, self.threshold)
         if verdict.label is None:
             return _Read(verdict)

@@ -1,4 +1,4 @@
-"""What an encoder learns from: labels of answers, and of their tokens where the wrong spans are known."""
+"""Training labels for judges that read pages: of answers, and of their tokens if wrong spans are known."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ class LabelledAnswer:
     """One labelled answer.
 
     ``fail`` is 1 for FAIL. ``tokens`` has a 1 for each token of the answer within a wrong span and a 0 for
-    the others; ``None`` where the spans are not known.
+    the others; ``None`` if the spans are unknown.
     """
 
     id: str
@@ -34,7 +34,7 @@ def example(sample: Sample, layout: Layout) -> LabelledAnswer:
 
 @dataclass(frozen=True, slots=True)
 class DocumentExamples:
-    """A document's windows, the examples about it, and the data set that its first example came from."""
+    """A document's windows, the examples about it, and the source of its first sample."""
 
     windows: tuple[tuple[int, ...], ...]
     examples: tuple[LabelledAnswer, ...]
@@ -42,18 +42,18 @@ class DocumentExamples:
 
     @property
     def tokens(self) -> int:
-        """What it costs to compute all of them once, in tokens."""
+        """Tokens of the windows and all examples."""
         return sum(map(len, self.windows)) + sum(len(one.answer.ids) for one in self.examples)
 
 
 def by_document(samples: Iterable[Sample], layout: Layout) -> tuple[list[DocumentExamples], int, int]:
-    """Labelled samples, those about one document together, in the order in which documents first come.
+    """Labelled samples grouped by document, in the order in which documents first occur.
 
-    Answers that are longer than a window are left out: what is wrong may stand in the part that is not read,
-    and right ones alone would teach that long answers are right.
+    Answers that are longer than a window are left out: the error may be in the part that is not read, and
+    keeping only the correct ones would teach that long answers are correct.
 
     Returns:
-        The documents, how many of them were longer than the layout takes, and how many answers were left out.
+        The documents, how many of them were cut, and how many answers were left out.
     """
     found: dict[str, list[Sample]] = {}
     for sample in samples:
@@ -76,7 +76,7 @@ def _whole(text: str, answer: Answer, layout: Layout) -> bool:
 
 
 def counts(documents: Sequence[DocumentExamples]) -> dict[str, Any]:
-    """Counts of a training set, and its labels for each thousand computed tokens."""
+    """Counts of a training set, and its labels per thousand computed tokens."""
     examples = [one for document in documents for one in document.examples]
     tokens = sum(document.tokens for document in documents)
     known = [one.tokens for one in examples if one.tokens is not None]

@@ -1,13 +1,13 @@
-"""How an encoder reads: a document in windows, computed once, and every answer about it with them.
+"""The layout of a page: a document in windows, computed once, and all answers about it.
 
     [CLS] window 1 [SEP] [CLS] window 2 [SEP]  [CLS] question [SEP] answer a [SEP]  [CLS] answer b [SEP]
 
-A window looks at itself, an answer at all windows and at itself. So a document costs the same whether one
-answer or twenty are judged, an answer's verdict does not depend on the other answers, and a document may
-be longer than the positions that the encoder knows: each window and each answer counts from 0.
+A window attends to itself, an answer to all windows and to itself. So a document costs the same whether one
+answer or twenty are judged, an answer's verdict does not depend on the other answers, and a document may be
+longer than the encoder's position limit: positions start from 0 in each window and each answer.
 
-What small encoders are bad at is finding out that words are repeated. So each token of an answer also says
-how long a run of tokens it belongs to that stands in the document word for word (:func:`runs`).
+Small encoders are bad at noticing repeated words. So each token of an answer also gets the length of the
+longest run of tokens around it that occurs verbatim in the document (:func:`runs`).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
 ENDS = ("[CLS]", "[SEP]")
 """A text's first and last token."""
 RUNS = (1, 2, 3, 5, 8)
-"""Lengths of runs that are told apart, in tokens. A token's level is 0 outside of any run, else 1 to 5."""
+"""Run lengths that are distinguished, in tokens. A token's level is 0 outside of any run, else 1 to 5."""
 QUESTION_TOKENS = 128
-"""Of a question that are read at once; a longer one is read in parts."""
+"""Tokens of a question that are read at once; longer ones are read in parts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A question and an answer, or a part of them, as tokens.
+    """A question and an answer, or parts of them, as tokens.
 
-    ``start`` is where the answer's own tokens begin; ``spans`` has the place in the answer's text, as start
-    and end, of each of them. ``levels`` has the level of every token, see :func:`runs`.
+    The answer's own tokens begin at ``start``; ``spans`` has the start and end of each in the answer's text.
+    ``levels`` has the level of every token, see :func:`runs`.
     """
 
     ids: tuple[int, ...]
@@ -52,9 +52,9 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A document's windows, and answers about it: what is computed together.
+    """A document's windows and answers about it, computed together.
 
-    ``names`` has one key for each answer, by which whoever made the page finds it again.
+    ``names`` has a key for each answer, by which the maker of the page identifies it.
     """
 
     windows: tuple[tuple[int, ...], ...]
@@ -69,7 +69,7 @@ def bert_tokenizer(folder: Path) -> "Tokenizer":
     """The tokenizer of a BERT's folder, see :func:`judge.encoder.folder.read_tokenizer`.
 
     Raises:
-        InputError: there is none, or it lacks the special tokens of encoders.
+        InputError: if there is none, or it lacks the special tokens of encoders.
     """
     tokenizer = read_tokenizer(folder)
     try:
@@ -94,9 +94,9 @@ class Layout:
     """Turns documents and answers into tokens.
 
     Args:
-        tokenizer: one with special tokens for both ends (:func:`bert_tokenizer`).
+        tokenizer: a tokenizer with special tokens for both ends (:func:`bert_tokenizer`).
         window_tokens: longest window, its two special tokens included.
-        max_windows: a document's windows at most, as in training; the rest of it is cut off.
+        max_windows: maximum windows of a document; the rest of it is cut off.
     """
 
     tokenizer: "Tokenizer"
@@ -112,25 +112,25 @@ class Layout:
 
     @property
     def read_windows(self) -> int:
-        """The windows that are read at most: those of training, or fewer by :meth:`limit`."""
+        """Maximum windows that are read: ``max_windows``, or fewer after :meth:`limit`."""
         return self.max_windows if self._limit is None else min(self.max_windows, self._limit)
 
     def windows(self, document: str) -> tuple[tuple[tuple[int, ...], ...], int]:
-        """The windows of a document, all of about the same length, and how many characters were cut off."""
+        """The windows of a document, all of similar length, and the number of characters cut off."""
         windows, cut, _ = self._document(document)
         return windows, cut
 
     def answer(self, sample: Sample) -> Answer:
-        """The beginning of a sample's question and answer, as far as it fits into a window: for training.
+        """For training: a sample's question and answer, cut to fit into one window.
 
-        ``spans`` do not reach the end of an answer that is longer.
+        The ``spans`` of an answer that is too long stop before its end.
         """
         head = self._head(self._encode(sample.question).ids[: self._question_tokens])
         encoded = self._encode(sample.answer)
         return self._answer(sample, head, encoded, 0, self.window_tokens - len(head) - 1)
 
     def answers(self, sample: Sample) -> list[Answer]:
-        """All of a sample's question and answer: each part of the answer with each part of the question."""
+        """For judging: each part of a sample's answer with each part of its question."""
         asked, encoded = self._encode(sample.question), self._encode(sample.answer)
         found = []
         for start, stop in token_ranges(sample.question, asked.offsets, self._question_tokens):
@@ -145,7 +145,7 @@ class Layout:
         return min(QUESTION_TOKENS, self.window_tokens // 2)
 
     def _head(self, question: Sequence[int]) -> list[int]:
-        """What stands before an answer: a part of the question, if there is one."""
+        """The tokens before an answer: special tokens, and a part of the question if there is one."""
         first, last = text_ends(self.tokenizer)
         return [first, *question, *([last] if question else [])]
 
@@ -158,7 +158,7 @@ class Layout:
         return self.tokenizer.encode(text, add_special_tokens=False)
 
     def _document(self, document: str) -> tuple[Any, int, "tuple[frozenset[Any], ...]"]:
-        """Windows, cut characters and token runs; kept for the next answer about the document."""
+        """Windows, cut characters and token runs; cached for the next answer about the document."""
         kept = self._last  # other threads may replace it
         if kept is None or kept[0] != document:
             first, last = text_ends(self.tokenizer)
@@ -181,14 +181,14 @@ def _grams(ids: Sequence[int]) -> tuple[frozenset[Any], ...]:
 
 
 def runs(ids: Sequence[int], grams: Sequence[frozenset[Any]]) -> tuple[int, ...]:
-    """The level of each token: how long a run of tokens, this one among them, the document repeats.
+    """The level of each token: the longest run of tokens around it that also occurs in the document.
 
     Args:
         ids: tokens of an answer.
-        grams: the runs of each length of :data:`RUNS` that the document has.
+        grams: the document's runs of each length in :data:`RUNS`.
 
     Returns:
-        0 where not even the token is in the document, else the number of the longest length, from 1.
+        0 if the token itself is not in the document, else the number of the longest length, from 1.
     """
     levels = [0] * len(ids)
     for level, (length, known) in enumerate(zip(RUNS, grams, strict=True), start=1):
@@ -197,7 +197,7 @@ def runs(ids: Sequence[int], grams: Sequence[frozenset[Any]]) -> tuple[int, ...]
             if run in known:
                 found = True
                 levels[start : start + length] = [level] * length
-        if not found:  # what holds no short run holds no long one
+        if not found:  # without a shared short run there is no longer one
             break
     return tuple(levels)
 
@@ -209,7 +209,7 @@ def pages(
 
     Args:
         documents: windows, and answers with their names.
-        page_tokens: tokens of a page at most, where windows and a single answer fit in.
+        page_tokens: maximum tokens of a page, unless the windows and a single answer need more.
     """
     for windows, answers in documents:
         room = page_tokens - sum(map(len, windows))

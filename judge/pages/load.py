@@ -1,4 +1,4 @@
-"""The judge that comes with the toolkit, which reads pages: by its name, with the settings of a command."""
+"""Loads judges that read pages, such as the one bundled with the toolkit, by their names."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def reads_pages(identity: Mapping[str, Any]) -> bool:
-    """Whether a ``judge.json`` is that of an encoder judge that reads pages, not pairs."""
+    """Whether a ``judge.json`` belongs to an encoder judge that reads pages, not pairs."""
     return identity.get("stage") == ENCODER and "form" not in identity
 
 
@@ -28,19 +28,19 @@ def load_pages(
     max_length: int | None,
     batch_tokens: int | None,
 ) -> "PagesJudge":
-    """An encoder judge that reads pages, on the device that is there, or its export in ONNX Runtime.
+    """An encoder judge that reads pages, on the GPU if there is one, or its export in ONNX Runtime.
 
     Args:
         model: its name.
-        revision: of the Hub's repository.
+        revision: revision of the Hub repository.
         identity: its ``judge.json``.
         precision: number format to compute in.
-        max_length: tokens of a document at most; what is longer is cut off.
-        batch_tokens: padded tokens that run in one batch.
+        max_length: maximum tokens of a document; the rest is cut off.
+        batch_tokens: padded tokens per batch.
 
     Raises:
-        InputError: the folder holds no such judge.
-        JudgeError: the weights are not those of an encoder judge.
+        InputError: if the folder holds no such judge.
+        JudgeError: if the weights are not those of an encoder judge.
     """
     from judge.calibration.curve import read_calibrations
     from judge.pages.checker import BATCH_TOKENS, PagesJudge
@@ -66,7 +66,7 @@ def load_pages(
             )
         network, tokenizer = load_network(folder)
         network = network.to("cuda" if torch.cuda.is_available() else "cpu").eval()
-        # Small enough for float32 anywhere; a calibration then holds on every machine.
+        # Small enough for float32 anywhere, so that a calibration holds on every machine.
         kind, number_format = PagesJudge, "float32" if precision == "auto" else precision
     layout = Layout(tokenizer, identity["window_tokens"], identity["max_windows"])
     layout.limit(max_length)

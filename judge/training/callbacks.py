@@ -1,4 +1,4 @@
-"""Between the steps of a run: samples are judged, states are saved, trouble or the clock ends it."""
+"""Trainer callbacks: judge validation samples, save checkpoints, stop on errors, signals or a time limit."""
 
 import math
 import time
@@ -26,17 +26,17 @@ LOGGED = {
     "learning_rate": "learning rate",
     "eval_rewards/accuracies": "reward accuracy of validation pairs",
 }
-"""What the terminal shows of the trainer's log, and under which name."""
+"""Entries of the trainer's log that the terminal shows, and their names there."""
 
 
 class Validation(TrainerCallback):
     """Judges samples at every evaluation, logs the measures, and saves the weights of the best one.
 
     Args:
-        trainer: the trainer whose evaluations these are.
-        samples: what to judge; without any, evaluations are compared by their loss.
+        trainer: the trainer that evaluates.
+        samples: samples to judge; without any, evaluations are compared by their loss.
         ask: judges them.
-        best: the best evaluation so far, where a run is resumed.
+        best: the best evaluation so far, if the run is resumed.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class Validation(TrainerCallback):
         self.samples, self.ask, self.best = samples, ask, best
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        """Measure the last weights too, where a time limit ends the run between two evaluations."""
+        """Evaluate the last weights too if a time limit ends the run between two evaluations."""
         control.should_evaluate |= control.should_training_stop and args.eval_strategy != "no"
 
     def on_evaluate(self, args: Any, state: Any, control: Any, metrics: dict[str, float], **_: Any) -> None:
@@ -75,17 +75,17 @@ class Validation(TrainerCallback):
 
 
 class Shown(TrainerCallback):
-    """Shows how far a run is, with the time left, and its figures, in place of transformers' dictionaries."""
+    """Shows a run's progress, time left and figures, in place of the dictionaries of transformers."""
 
     def __init__(self, update: Update):
         self.update = update
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        """Begin where the run goes on."""
+        """Show the step at which the run starts or resumes."""
         self.update(state.global_step, state.max_steps)
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        """One step more."""
+        """Advance by one step."""
         self.update(state.global_step, state.max_steps)
 
     def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, Any], **_: Any) -> None:
@@ -96,14 +96,14 @@ class Shown(TrainerCallback):
 
 
 class Durability(TrainerCallback):
-    """Saves checkpoints, stops on a signal with one more, and stops at a loss that is not a number.
+    """Saves checkpoints, saves one more and stops on a signal, and stops if the loss is NaN or infinite.
 
     Args:
         trainer: the trainer that saves.
-        run: what the run is, see :func:`judge.training.checkpoints.describe_run`.
-        start: the checkpoint that the run goes on from.
-        signals: notes the signals that ask the run to stop.
-        best: the best evaluation so far, at the time of the call.
+        run: the description of the run, see :func:`judge.training.checkpoints.describe_run`.
+        start: the checkpoint that the run resumes from.
+        signals: records the signals that ask the run to stop.
+        best: returns the best evaluation so far.
     """
 
     def __init__(
@@ -129,19 +129,18 @@ class Durability(TrainerCallback):
     def on_epoch_begin(self, args: Any, state: Any, control: Any, train_dataloader: Any, **_: Any) -> None:
         """Set the order of rows for this epoch.
 
-        The trainer does so itself, but does not reach the sampler where several processes go on within an
-        epoch.
+        The trainer does this too, but misses the sampler if several processes resume within an epoch.
         """
         train_dataloader.set_epoch(int(state.epoch or 0))
 
     def on_pre_optimizer_step(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        """Stop before a loss that is not a number reaches the weights."""
-        loss = float(self.trainer._tr_loss)  # what was added up since the last log, this step included
+        """Stop before a NaN or infinite loss reaches the weights."""
+        loss = float(self.trainer._tr_loss)  # the sum since the last log, this step included
         if self._any(not math.isfinite(loss)):
             self._not_finite(f"the loss became {loss} at step {state.global_step + 1}")
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        """Ask for a checkpoint where one is due; none is at the end, where the judge itself is saved."""
+        """Ask for a checkpoint if one is due; not at the end, where the judge itself is saved."""
         if control.should_training_stop:
             return
         interval = max(1, state.max_steps // (self.recipe.checkpoints + 1))
@@ -151,15 +150,15 @@ class Durability(TrainerCallback):
         self._expect_saving(state, control.should_save and not control.should_evaluate)
 
     def on_evaluate(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        """A signal may have come during the evaluation."""
+        """Stop if a signal came during the evaluation."""
         if not control.should_training_stop:
             self._stop_if_told(control)
         self._expect_saving(state, control.should_save)
 
     def on_save(self, args: Any, state: Any, control: Any, model: Any, **_: Any) -> None:
-        """All processes have written: mark the checkpoint complete, and remove the one before the last."""
+        """Once all processes have written, mark the checkpoint complete and remove those no longer needed."""
         folder = Path(args.output_dir) / f"checkpoint-{state.global_step}"
-        self._check_weights(state, model)  # which is also where all processes wait for each other
+        self._check_weights(state, model)  # also makes all processes wait for each other
         if state.is_world_process_zero:
             (folder / "training_args.bin").unlink(missing_ok=True)  # a pickle that nothing reads
             best = self.best()
@@ -174,19 +173,19 @@ class Durability(TrainerCallback):
         self.saving = None
 
     def on_train_end(self, args: Any, state: Any, control: Any, model: Any, **_: Any) -> None:
-        """No broken judge is saved."""
+        """Check the weights, so that no broken judge is saved."""
         self._check_weights(state, model)
 
     def _check_weights(self, state: Any, model: Any) -> None:
         trained = (value for value in model.parameters() if value.requires_grad)
         finite = all(
             bool(own_part(value).isfinite().all()) for value in trained
-        )  # of what this process holds
+        )  # of the part in this process
         if self._any(not finite):
             self._not_finite(f"a weight became no number by step {state.global_step}")
 
     def _expect_saving(self, state: Any, saving: bool) -> None:
-        """Note what the trainer writes next, so that a failure can be told from one of training."""
+        """Record what the trainer writes next, to tell a failure to save from a failure of training."""
         folder = Path(self.recipe.output) / f"checkpoint-{state.global_step}"
         self.saving = folder if saving else None
 
@@ -195,7 +194,7 @@ class Durability(TrainerCallback):
             self.stopped = control.should_save = control.should_training_stop = True
 
     def _any(self, here: bool) -> bool:
-        """Does it hold in any process? All have to ask, so that all go on or stop at the same step."""
+        """Whether it holds in any process. All have to call this, so that they stop at the same step."""
         accelerator = self.trainer.accelerator
         if accelerator.num_processes == 1:
             return here
@@ -210,19 +209,19 @@ class Durability(TrainerCallback):
 
 
 class TimeLimit(TrainerCallback):
-    """Ends training at the first step after ``minutes``, counted from its beginning.
+    """Ends training at the first step after ``minutes``, counted from the start of the run.
 
-    ``seconds`` of them were spent before, where a run is resumed.
+    ``seconds`` of them were already spent if the run is resumed.
 
-    The scheduler goes by the share of time or of steps that is gone, whichever is larger. So a slow machine,
-    which makes fewer steps, still ends at the rate that its schedule ends at. The main process reads the
-    clock for all processes: they have to stop at the same step, and step at the same rate.
+    The scheduler follows the share of time or of steps that is used up, whichever is larger, so a slow
+    machine with fewer steps still completes its learning rate schedule. The main process reads the clock for
+    all processes: they have to stop at the same step and use the same rate.
     """
 
     def __init__(self, minutes: float, seconds: float = 0.0):
         self.minutes, self.seconds = minutes, seconds
         self.gone = seconds / (60 * minutes)
-        """Share of the time that was gone at the end of the last step."""
+        """Share of the time used up at the end of the last step."""
         self._start = time.monotonic() - seconds
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **found: Any) -> None:

@@ -1,4 +1,4 @@
-"""What lies next to a trained judge's weights: ``judge.json`` for programs, a model card for people."""
+"""The files next to a trained judge's weights: ``judge.json`` for programs, a model card for people."""
 
 import importlib.metadata
 import json
@@ -18,9 +18,9 @@ PACKAGES = ("torch", "transformers", "trl", "peft", "accelerate")
 
 
 def judge_identity(recipe: RunConfig, summary: dict[str, Any], run: dict[str, Any]) -> dict[str, Any]:
-    """The content of ``judge.json`` of a language model: how to ask this judge, and where it comes from.
+    """The content of ``judge.json`` for a language model: how to prompt this judge, and its origin.
 
-    The arguments are those of :func:`run_identity`.
+    Takes the arguments of :func:`run_identity`.
     """
     manifest = Path(recipe.data) / "manifest.json"
     return {
@@ -32,12 +32,12 @@ def judge_identity(recipe: RunConfig, summary: dict[str, Any], run: dict[str, An
 
 
 def run_identity(recipe: RunConfig, summary: dict[str, Any], run: dict[str, Any]) -> dict[str, Any]:
-    """What ``judge.json`` says of the run that made a judge, whatever its kind.
+    """The part of ``judge.json`` about the training run, for judges of any kind.
 
     Args:
-        recipe: what it was trained by.
-        summary: what happened, in numbers.
-        run: what decided its weights, see :func:`judge.training.checkpoints.describe_run`.
+        recipe: the training recipe.
+        summary: figures of the run.
+        run: what determined the weights, see :func:`judge.training.checkpoints.describe_run`.
     """
     manifest = Path(recipe.data) / "manifest.json"
     return {
@@ -57,7 +57,7 @@ def run_identity(recipe: RunConfig, summary: dict[str, Any], run: dict[str, Any]
 
 
 def installed_versions() -> dict[str, str]:
-    """Versions of the libraries that train, those of them that are installed: an encoder takes no TRL."""
+    """Versions of the training libraries that are installed; an encoder does not need TRL."""
     found = {}
     for name in PACKAGES:
         with suppress(importlib.metadata.PackageNotFoundError):
@@ -66,9 +66,9 @@ def installed_versions() -> dict[str, str]:
 
 
 def start_of(model: str, output: Path) -> dict[str, Any]:
-    """The model below a run's adapter, and the judge that the run started from: an adapter, or an encoder.
+    """The base model of a run, and the judge that the run started from, if any: an adapter or an encoder.
 
-    ``rounded_base`` is there where the weights were rounded to 4 bits once, so that they are not again.
+    ``rounded_base`` marks weights that were rounded to 4 bits once, so that they are not rounded again.
     """
     identity = read_identity(model)
     if identity.get("stage") == ENCODER:
@@ -85,13 +85,13 @@ def start_of(model: str, output: Path) -> dict[str, Any]:
 
 
 def taught_modes(manifest: Path) -> list[Mode]:
-    """The modes that a data set has SFT rows in; as-printed recipes of papers teach the reason mode alone."""
+    """The modes for which a data set has SFT rows; as-printed recipes of papers only teach reason mode."""
     rows = json.loads(manifest.read_text(encoding="utf-8")).get("rows", {}).get("sft/train", {})
     return [mode for mode in MODES if any(name.startswith(f"{mode} ") for name in rows)] or list(MODES)
 
 
 def data_counts(manifest: Path) -> dict[str, Any]:
-    """What a data set's manifest says of its size, its mixture, and the benchmarks it was compared with."""
+    """A data set's size, its mixture, and the benchmarks it was compared with, from its manifest."""
     values = json.loads(manifest.read_text(encoding="utf-8"))
     counts = {name: values[name] for name in ("documents", "samples") if name in values}
     for name, rows in values.get("rows", {}).items():
@@ -107,7 +107,7 @@ def data_counts(manifest: Path) -> dict[str, Any]:
 def model_card(identity: dict[str, Any]) -> str:
     """A model card in Markdown with the front matter that the Hub reads."""
     training, recipe = identity["training"], identity["recipe"]
-    encoder = identity["stage"] == ENCODER  # whose adapters are merged when it is saved
+    encoder = identity["stage"] == ENCODER  # its adapters are merged when it is saved
     adapter = recipe.get("lora") is not None and "merged_from" not in identity and not encoder
     kind = "text-classification" if encoder else "text-generation"
     settings = json.dumps(recipe, indent=2, ensure_ascii=False)
@@ -151,14 +151,14 @@ Versions: {versions}.
 
 
 def _merged(identity: dict[str, Any]) -> str:
-    """What the number format of merged weights is; empty for others."""
+    """A sentence on the number format of merged weights; empty for others."""
     if "merged_dtype" not in identity:
         return ""
     return f" Adapter and base were merged in float32, and stored in {identity['merged_dtype']}."
 
 
 def _averaged(identity: dict[str, Any]) -> str:
-    """Of how many judges the weights are the mean; empty for others."""
+    """A sentence on the judges that the weights are the mean of; empty for others."""
     averaged = identity.get("packed", {}).get("mean_of")
     if averaged is None:
         return ""
@@ -169,7 +169,7 @@ def _averaged(identity: dict[str, Any]) -> str:
 
 
 def _validation(best: dict[str, Any] | None) -> str:
-    """The section on the best evaluation; empty where the run had none."""
+    """The section on the best evaluation; empty if the run had none."""
     if best is None:
         return ""
     told = (
@@ -189,7 +189,7 @@ def _validation(best: dict[str, Any] | None) -> str:
 
 
 def _table(values: dict[str, Any]) -> str:
-    """Numbers and texts as rows; counts within a row stand one after the other; lists are left out."""
+    """A Markdown table of numbers and texts; a dictionary fills one row; lists are left out."""
     lines = ["| what | value |", "| --- | --- |"]
     for name, value in values.items():
         if name == "best" or isinstance(value, list):

@@ -1,10 +1,10 @@
-"""Checkpoints that can be trusted: a folder counts only once the mark in it is written, which happens last.
+"""Checkpoints that can be trusted: a folder counts only once its mark is written, which happens last.
 
-Within a run's output lie, until the judge is finished:
+Until the judge is finished, the output folder of a run holds:
 
-    checkpoint-40/    weights, optimizer, scheduler, random numbers and log after step 40, as transformers
+    checkpoint-40/    weights, optimizer, scheduler, random state and log after step 40, as transformers
                       writes them, and the mark: complete.json
-    best-20/          weights of the best evaluation, that of step 20
+    best-20/          weights of the best evaluation, here after step 20
 
 A kill can leave a folder half-written, but never a half-written folder with a mark.
 """
@@ -24,21 +24,21 @@ from judge.training.config import RunConfig
 MARK = "complete.json"
 KEPT = 2
 """Complete checkpoints that are kept."""
-# Keys of a recipe that change no weight; data is compared by its content, not its place.
+# Recipe keys that do not affect the weights; data is compared by its content, not its path.
 NEUTRAL = {
     "resume", "overwrite", "checkpoints", "max_minutes", "output", "data", "without_leak_gate",
     "max_cut_share",
 }  # fmt: skip
 SHOWING = {"logging_steps", "report_to", "dataloader_pin_memory", "dataloader_num_workers"}
-"""Arguments of the trainer that change no weight either."""
+"""Arguments of the trainer that do not affect the weights either."""
 
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """A complete checkpoint: where it lies, and what its mark says.
+    """A complete checkpoint: its folder and the content of its mark.
 
-    ``run`` is :func:`describe_run` of the run that wrote it; ``seconds`` is how long that run had trained;
-    ``best`` is its best evaluation until then, if it had one.
+    ``run`` is :func:`describe_run` of the run that wrote it, ``seconds`` its training time and ``best`` its
+    best evaluation up to then, if any.
     """
 
     folder: Path
@@ -49,7 +49,7 @@ class Checkpoint:
 
 
 def describe_run(recipe: RunConfig, stage: str) -> dict[str, Any]:
-    """What decides the weights of a run, as JSON values: recipe, data, start, number of processes."""
+    """Everything that determines the weights of a run, as JSON values: recipe, data, start, processes."""
     names = (f"{stage}/train.jsonl", f"{stage}/validation.jsonl", "samples.jsonl")
     files = {name: Path(recipe.data) / name for name in names}
     return {
@@ -57,7 +57,7 @@ def describe_run(recipe: RunConfig, stage: str) -> dict[str, Any]:
         "processes": int(os.environ.get("WORLD_SIZE", "1")),
         "recipe": _deciding(recipe.model_dump(mode="json")),
         "data": {name: sha256_file(file) for name, file in files.items() if file.is_file()},
-        # A judge that is calibrated is still the same start.
+        # Calibrating a judge does not make it another start.
         "start": model_fingerprint(recipe.model, without=(JUDGE_FILE,)),
     }
 
@@ -77,11 +77,11 @@ def complete_checkpoints(output: Path) -> list[Checkpoint]:
 
 
 def resume_point(recipe: RunConfig, run: dict[str, Any]) -> Checkpoint | None:
-    """The checkpoint that a run goes on from; ``None`` to start anew.
+    """The checkpoint that a run resumes from; ``None`` to start from scratch.
 
     Raises:
-        InputError: the run is finished already, or is another than the one whose checkpoints lie in its
-            output, or these or a finished judge would be lost by starting anew.
+        InputError: if the run is already finished, the checkpoints in its output are from another run, or a
+            fresh start would overwrite checkpoints or a finished judge.
     """
     output = Path(recipe.output)
     if recipe.overwrite and recipe.resume:
@@ -108,10 +108,10 @@ def resume_point(recipe: RunConfig, run: dict[str, Any]) -> Checkpoint | None:
 
 
 def finished_run(recipe: RunConfig, run: dict[str, Any]) -> dict[str, Any] | None:
-    """What ``judge.json`` says of a run that is to be resumed and has come to its end; else ``None``.
+    """The content of ``judge.json`` if a run that is to be resumed is already finished; else ``None``.
 
     Raises:
-        InputError: the finished judge came from another recipe or other data.
+        InputError: if the finished judge came from another recipe or other data.
     """
     file = Path(recipe.output) / JUDGE_FILE
     if not recipe.resume or not file.is_file() or complete_checkpoints(file.parent):
@@ -125,7 +125,7 @@ def finished_run(recipe: RunConfig, run: dict[str, Any]) -> dict[str, Any] | Non
 
 
 def _refuse_changes(before: dict[str, Any], now: dict[str, Any], file: Path) -> None:
-    if None in (before.get("start"), now.get("start")):  # of the Hub, or kept by an earlier version
+    if None in (before.get("start"), now.get("start")):  # from the Hub, or saved by an earlier version
         before, now = {**before, "start": None}, {**now, "start": None}
     if found := differences(before, now):
         raise InputError(
@@ -143,11 +143,11 @@ def mark_complete(
 
 
 def clean(output: Path, best: int | None) -> None:
-    """Remove half-written checkpoints, all but the last complete ones, and weights that none of them names.
+    """Remove half-written checkpoints, all but the last complete ones, and weights none of these refers to.
 
     Args:
         output: folder of the run.
-        best: step of the best evaluation so far, whose weights stay.
+        best: step of the best evaluation so far, whose weights are kept.
     """
     kept = complete_checkpoints(output)[-KEPT:]
     steps = {best} | {checkpoint.best["step"] for checkpoint in kept if checkpoint.best}
@@ -164,13 +164,13 @@ def remove_all(output: Path) -> None:
 
 
 def remove(folder: Path) -> None:
-    """Remove a folder, its mark first: what a kill leaves of it must not count as complete."""
+    """Remove a folder, its mark first, so that what remains after a kill does not count as complete."""
     (folder / MARK).unlink(missing_ok=True)
     shutil.rmtree(folder, ignore_errors=True)
 
 
 def sync(folder: Path) -> None:
-    """Flush a folder and everything in it to the disk, so that it outlives a power cut."""
+    """Flush a folder and everything in it to the disk, so that it survives a power cut."""
     for path in [*folder.rglob("*"), folder]:
         handle = os.open(path, os.O_RDONLY)
         try:

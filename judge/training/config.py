@@ -19,7 +19,7 @@ class LoraSettings(StrictConfig):
 
 
 class RunConfig(StrictConfig):
-    """What every training has in common."""
+    """Keys common to all training recipes."""
 
     gone: ClassVar[Mapping[str, str]] = {
         "optimizer": "write trainer: {optim: paged_adamw_8bit}, by transformers' names; Lion is lion_32bit",
@@ -35,7 +35,7 @@ class RunConfig(StrictConfig):
     }
 
     model: str
-    """Hub id or local folder of the model to start from; a LoRA adapter's folder trains that adapter on."""
+    """Hub id or local folder of the starting model; the folder of a LoRA adapter continues that adapter."""
     data: str
     """Folder made by ``judge data build``."""
     without_leak_gate: bool = False
@@ -47,9 +47,9 @@ class RunConfig(StrictConfig):
     precision: Precision = "auto"
     epochs: PositiveFloat = 1.0
     max_steps: int = -1
-    """Optimizer steps; -1 goes by ``epochs``."""
+    """Optimizer steps; with -1, ``epochs`` decides."""
     max_minutes: PositiveFloat | None = None
-    """Train for at most so long; the learning rate falls by then as if all steps had been made."""
+    """Time limit for training; the learning rate schedule is completed within it."""
     gradient_accumulation: PositiveInt = 1
     learning_rate: PositiveFloat = 2e-4
     scheduler: Literal["linear", "cosine", "constant", "constant_with_warmup", "warmup_stable_decay"] = (
@@ -58,26 +58,26 @@ class RunConfig(StrictConfig):
     """``warmup_stable_decay`` holds the rate and lowers it in the last fifth of the run."""
     warmup_ratio: float = Field(default=0.1, ge=0, lt=1)
     evaluations: int = Field(default=1, ge=0)
-    """How often the validation split is measured, spread over the run: its loss, and as a judge verdict-mode
-    balanced accuracy, AUROC and coverage; 0 is never."""
+    """Number of evaluations on the validation split, spread over the run: the loss, and the judge's
+    verdict-mode balanced accuracy, AUROC and coverage; 0 for none."""
     judged_samples: NonNegativeInt = 200
-    """Validation samples that are judged at each evaluation, whole documents; 0 judges none."""
+    """Validation samples to judge at each evaluation, drawn by whole documents; 0 for none."""
     keep_best: bool = True
     """Save the weights of the best evaluation (balanced accuracy, then AUROC) instead of the last ones."""
     checkpoints: NonNegativeInt = 0
-    """How often the state of the run is saved, spread over it, so that it can be resumed; 0 is never."""
+    """Number of checkpoints to resume from, spread over the run; 0 for none."""
     resume: bool = False
-    """Go on from the last complete checkpoint in ``output``, if there is one."""
+    """Continue from the last complete checkpoint in ``output``, if there is one."""
     overwrite: bool = False
-    """Replace the judge in ``output``, and remove the checkpoints of a run that is not finished."""
+    """Replace the judge in ``output``, and remove the checkpoints of an unfinished run."""
     seed: int = 0
     trainer: dict[str, Any] = Field(default_factory=dict)
-    """Any other argument of the trainer by its own name, ``{optim: lion_32bit, weight_decay: 0.01}``: those
-    of ``SFTConfig``, ``DPOConfig``, or for an encoder of transformers' ``TrainingArguments``."""
+    """Further trainer arguments under their own names, ``{optim: lion_32bit, weight_decay: 0.01}``: those of
+    ``SFTConfig`` or ``DPOConfig``, or for an encoder those of transformers' ``TrainingArguments``."""
 
 
 class TrainingConfig(RunConfig):
-    """What supervised fine-tuning and DPO of language models have in common."""
+    """Keys common to supervised fine-tuning and DPO of language models."""
 
     max_length: PositiveInt = 2048
     """Tokens of prompt and completion together; longer documents are shortened."""
@@ -94,44 +94,44 @@ class EncoderRecipe(RunConfig):
 
     reads: Literal["pairs", "pages"] = "pairs"
     """``pairs``: a plain cross-encoder. ``pages``: windows computed once for all answers, with n-gram overlap
-    features (:mod:`judge.pages`); a BERT alone. An encoder judge stays what it is."""
+    features (:mod:`judge.pages`); BERT models only. An existing encoder judge keeps its own kind."""
     window_tokens: PositiveInt = 512
-    """Longest pair of a document's window with question and answer, or longest window of a page; at most what
-    the encoder reads."""
+    """Longest pair (document window, question and answer) or longest window of a page; at most what the
+    encoder can read."""
     sentences: Literal["whole", "worst"] = "whole"
-    """An answer is read as a whole, or sentence by sentence and judged by its worst one."""
+    """Read the answer as a whole, or sentence by sentence and judge it by its worst sentence."""
     max_pairs: PositiveInt = 4
-    """Windows of the document times parts of the answer; samples that need more are left out."""
+    """Limit on document windows times answer parts; samples that need more are left out."""
     batch_tokens: PositiveInt = 4096
     """Padded tokens of a batch."""
     source_weights: dict[str, NonNegativeFloat] = Field(default_factory=dict)
-    """How often an epoch sees the samples of a source: 2 is twice, 0.5 half of them, drawn by the seed, 0
-    leaves them out; 1 where a source is not named."""
+    """How often an epoch sees the samples of each source: 2 is twice, 0.5 is half of them, drawn by the seed,
+    0 leaves them out. The default for a source is 1."""
     dressings: float = Field(default=0.0, ge=0, le=1)
-    """Share of the training samples that are seen once more with a dressed answer: markdown, a citation mark,
-    an emoji, a polite phrase. Both labels alike, so that a judge learns that dress changes no fact."""
+    """Share of the training samples that are repeated with a dressed answer: markdown, a citation mark, an
+    emoji, a polite phrase. Drawn whatever the label, so that the judge learns that form is not fact."""
     token_weight: float = Field(default=0.5, ge=0)
-    """Weight of the loss on the answers' tokens, where that on answers has 1; 0 learns from answers alone."""
+    """Weight of the loss on answer tokens, relative to the loss on answers; 0 learns from answers alone."""
     lora: LoraSettings | None = None
-    """Adapters on every linear layer of the encoder; they are merged when the judge is saved."""
+    """Adapters on every linear layer of the encoder, merged when the judge is saved."""
 
 
 class SFTRecipe(TrainingConfig):
-    """Supervised fine-tuning on right judgements."""
+    """Supervised fine-tuning on correct judgements."""
 
     prefix_sharing: bool = True
-    """Rows about one document train in one sequence, their common prefix computed once."""
+    """Rows about one document train in one sequence, with their common prefix computed once."""
     sequence_tokens: PositiveInt = 2048
-    """Longest such sequence."""
+    """Longest shared sequence."""
     max_tokens: PositiveInt | None = None
-    """Computed tokens of an epoch at most: whole documents, drawn by the seed. Trains several data sets for
-    the same work."""
+    """Limit on the computed tokens of an epoch: whole documents are drawn by the seed. Lets several data sets
+    train with the same amount of compute."""
     max_row_tokens: PositiveInt | None = None
-    """Only rows of at most this many tokens, prompt and reply together: a first stage of short documents."""
+    """Longest row to train on, prompt and reply together: for a first stage on short documents."""
     source_weights: dict[str, NonNegativeFloat] = Field(default_factory=dict)
     """How often an epoch sees the documents of a source, as for encoders."""
     loss_mean: LossMean = "row"
-    """``row`` weighs every row alike, ``token`` every completion token, as TRL does."""
+    """``row`` gives every row the same weight, ``token`` every completion token, as TRL does."""
 
 
 class DPORecipe(TrainingConfig):
@@ -140,4 +140,4 @@ class DPORecipe(TrainingConfig):
     batch_size: PositiveInt = 4
     learning_rate: PositiveFloat = 5e-6
     prefix_sharing: bool = True
-    """A pair trains as one sequence, its prompt computed once; ``false`` is TRL's own path."""
+    """A pair trains as one sequence, with its prompt computed once; ``false`` uses TRL's own path."""

@@ -1,4 +1,4 @@
-"""Training rows as token ids: read, fitted, rendered exactly as judging renders them."""
+"""Reads training rows as token ids, shortened to fit and rendered exactly as when judging."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ IGNORED = -100  # label of a position without loss
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One row as token ids. ``completions`` holds one reply (SFT), or the chosen and the rejected (DPO)."""
+    """One row as token ids. ``completions`` holds one reply (SFT), or the chosen and rejected ones (DPO)."""
 
     id: str
     group: str
@@ -36,7 +36,7 @@ class Example:
 
 
 def check_messages(value: Any, *, file: Path, line: int, field: str) -> list[Message]:
-    """A list of chat messages from a row. Raises ``InputError`` naming what is wrong with it."""
+    """A list of chat messages from a row. Raises ``InputError`` if it is something else."""
     right = (
         isinstance(value, list)
         and value
@@ -66,7 +66,7 @@ def fit_prompt(
         The messages, and how many characters were cut.
 
     Raises:
-        TooLong: the rest of the prompt alone is longer, or there is no document to shorten.
+        TooLong: if the rest of the prompt alone is longer, or there is no document to shorten.
     """
     *before, last = messages
     parts = split_document(last["content"])
@@ -84,7 +84,7 @@ def load_examples(path: Path, fields: Sequence[str], renderer: Renderer, max_len
         max_length: tokens of the prompt and its longest completion together.
 
     Raises:
-        InputError: a row lacks a field or holds something else, or a row cannot fit; names file and line.
+        InputError: if a field is missing or wrong, or a row cannot be made to fit; names file and line.
     """
     examples = []
     for line, row in track(read_jsonl(path), f"tokenize {path.parent.name}/{path.name}"):
@@ -125,7 +125,7 @@ def _source(row: Mapping[str, Any]) -> str:
 
 
 def check_cut_share(examples: Sequence[Example], limit: float, path: Path) -> None:
-    """Refuse a data set of which too many documents were shortened. Raises ``InputError``."""
+    """Raise ``InputError`` if too many documents of a data set were shortened."""
     cut = sum(example.cut_chars > 0 for example in examples)
     if cut > limit * len(examples):
         raise InputError(
@@ -142,18 +142,18 @@ def choose_rows(
     seed: int,
     path: Path,
 ) -> list[Example]:
-    """The rows that a stage of training is to see.
+    """Choose the rows for a stage of training.
 
     Args:
         examples: all rows.
-        max_row_tokens: longer rows are left out; ``None`` leaves out none.
-        weights: how often the documents of a source are seen. The second time a document has a group of its
-            own, so that it trains in another sequence.
-        seed: decides which documents of a source are left out, or seen once more.
+        max_row_tokens: longer rows are left out; ``None`` for no limit.
+        weights: how often the documents of each source are seen. A repeated document gets a group of its own,
+            so that it trains in another sequence.
+        seed: decides which documents of a source are left out or repeated.
         path: for the error message.
 
     Raises:
-        InputError: no row is left, or a source is weighed that no row came from.
+        InputError: if no row is left, or a weight is given to a source without rows.
     """
     if weights:
         source_of = {example.group: example.source for example in reversed(examples)}  # its first row's

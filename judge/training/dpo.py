@@ -1,7 +1,7 @@
-"""Direct Preference Optimization: the right judgement over a wrong one, from an SFT judge.
+"""Direct Preference Optimization of an SFT judge: the correct judgement is preferred over a wrong one.
 
-The reference is the judge that it starts from. From merged weights that is the policy with its new adapter
-switched off; from an SFT adapter it is the same base with a frozen copy of that adapter, which TRL makes.
+The reference is the starting judge. From merged weights that is the policy with its new adapter switched off;
+from an SFT adapter it is the same base with a frozen copy of that adapter, which TRL makes.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from judge.training.validation import judge_live
 
 
 def preference_columns(example: Example) -> dict[str, Any]:
-    """A tokenized pair under the names that TRL's preference collator reads."""
+    """A tokenized pair under the column names of TRL's preference collator."""
     chosen, rejected = example.completions
     return {
         "prompt_ids": list(example.prompt),
@@ -37,9 +37,9 @@ def _dataset(examples: Sequence[Example]) -> Any:
 
 
 def reference_model(recipe: DPORecipe) -> Any | None:
-    """The frozen model that the policy is compared with, where it is not the policy without its adapter.
+    """The frozen reference model, or ``None`` if no separate one is needed.
 
-    Full fine-tuning changes the policy's own weights, so the reference is loaded a second time; not if its
+    Full fine-tuning changes the policy's own weights, so the reference is loaded a second time, unless its
     log-probabilities are all computed before the first step.
     """
     if recipe.lora is not None or recipe.trainer.get("precompute_ref_log_probs"):
@@ -52,11 +52,11 @@ def train_dpo(recipe: DPORecipe) -> dict[str, Any]:
     """Train on ``dpo/train.jsonl`` of a built data set and save adapter, ``judge.json`` and card.
 
     Returns:
-        What happened, in numbers: pairs, steps, seconds, losses, reward accuracies.
+        Figures of the run: pairs, steps, seconds, losses, reward accuracies.
 
     Raises:
-        InputError: model, data set or a row is wrong, or too many documents would be shortened.
-        JudgeError: the loss became no number.
+        InputError: if the model, the data set or a row is wrong, or too many documents would be shortened.
+        JudgeError: if the loss became NaN or infinite.
     """
     from transformers import set_seed
     from trl import DPOConfig

@@ -7,15 +7,15 @@ from judge.errors import InputError
 
 
 def times_taken(sources: Sequence[str], weights: Mapping[str, float], seed: int) -> Iterator[int]:
-    """How often each document is seen; what is left of a weight is the chance of once more.
+    """How often each document is seen; the fraction of a weight is the chance of one more time.
 
     Args:
-        sources: the data set that each document came from.
-        weights: by source; a source that is not named has 1.
-        seed: decides the chances.
+        sources: the source data set of each document.
+        weights: by source; the default is 1.
+        seed: seed of the random draws.
 
     Raises:
-        InputError: a weight is given to a source that no document came from.
+        InputError: if a weight is given to a source without documents.
     """
     known = sorted(set(sources))
     if unknown := sorted(set(weights) - set(known)):

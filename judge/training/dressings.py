@@ -1,6 +1,6 @@
-"""Answers in other dress: markdown, citation marks, emoji and polite phrases that change nothing they say.
+"""Dresses answers with markdown, citation marks, emoji and polite phrases that do not change their meaning.
 
-A judge that only ever saw bare answers takes the form for the fact: ``Ada works here. [1]`` becomes FAIL.
+A judge trained only on bare answers mistakes form for fact: ``Ada works here. [1]`` becomes FAIL.
 """
 
 import random
@@ -19,7 +19,7 @@ _AFTER = (
     " Have a nice day!", "\n", " \u2014",
 )  # fmt: skip
 MARKS = ("spans", "errors", "inserted", "pair")
-"""What of ``meta`` says where an answer is wrong."""
+"""Fields of ``meta`` that say where an answer is wrong."""
 
 
 def _word_in(mark: str) -> Callable[[str, random.Random], str]:
@@ -35,7 +35,7 @@ def _word_in(mark: str) -> Callable[[str, random.Random], str]:
 
 
 def _lines(answer: str, draw: random.Random) -> str:
-    """Another spacing: two blanks, or a line break, at some of the blanks."""
+    """Replaces some of the spaces with two spaces or a line break."""
     return "".join(draw.choice(("  ", "\n", " ", " ")) if letter == " " else letter for letter in answer)
 
 
@@ -55,14 +55,14 @@ _DRESSES: tuple[Callable[[str, random.Random], str], ...] = (
 
 
 def with_dressed(samples: Sequence[Sample], share: float, seed: int) -> list[Sample]:
-    """The samples, and copies of a share of them whose answers are dressed; a copy keeps its label.
+    """The samples, plus copies of some of them with dressed answers; a copy keeps its label.
 
-    Where an answer is wrong (``meta.spans``) is not known of its copy, whose words have moved.
+    A copy has no ``meta.spans`` or other :data:`MARKS`, because its words have moved.
 
     Args:
-        samples: labelled ones.
-        share: of the samples that get a copy, 0 to 1; drawn alike from both labels.
-        seed: decides which, and the dress.
+        samples: labelled samples.
+        share: share of the samples that get a copy, 0 to 1; drawn whatever the label.
+        seed: decides which samples, and how they are dressed.
     """
     draw = random.Random(seed)
     found: list[Sample] = []

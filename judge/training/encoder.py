@@ -1,4 +1,4 @@
-"""Training an encoder judge: a cross-encoder with one logit for a pair, and doubts of the answer's tokens."""
+"""Trains an encoder judge: a cross-encoder with one logit per pair and one per answer token."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -33,15 +33,15 @@ def train_encoder(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[
     """Train on the labelled samples of a built data set; save the network, ``judge.json`` and card.
 
     Args:
-        recipe: what to train, on what, how. ``model`` is an encoder, a classifier, or an encoder judge.
-        callbacks: further callbacks of transformers' trainer.
+        recipe: the training recipe; its ``model`` is an encoder, a classifier, or an encoder judge.
+        callbacks: further callbacks for transformers' trainer.
 
     Returns:
-        What happened, in numbers: rows, labels, tokens, steps, seconds, last losses.
+        Figures of the run: rows, labels, tokens, steps, seconds, losses.
 
     Raises:
-        InputError: model, data set or a sample is wrong, or too many samples would be left out.
-        JudgeError: the loss became no number.
+        InputError: if the model, the data set or a sample is wrong, or too many samples would be left out.
+        JudgeError: if the loss became NaN or infinite.
     """
     known = read_identity(model_path(recipe.model))
     if reads_pages(known) or (recipe.reads == "pages" and known.get("stage") != ENCODER):
@@ -98,8 +98,8 @@ def start(recipe: EncoderRecipe) -> tuple[EncoderNetwork, Path, Form]:
     """The network that a recipe starts from, the folder of its tokenizer, and how it reads samples.
 
     Raises:
-        InputError: there is no such model, it is no encoder, or it is a judge that reads samples otherwise
-            than the recipe says.
+        InputError: if the model is unknown or not an encoder, or is a judge that reads samples in another way
+            than the recipe asks for.
     """
     model = model_path(recipe.model)
     identity = read_identity(model)
@@ -133,7 +133,7 @@ def _refuse_another_form(recipe: EncoderRecipe, form: Form, window_tokens: int) 
 
 
 def with_lora(model: Any, settings: LoraSettings) -> Any:
-    """Low-rank adapters on all linear layers of the encoder; its head is trained whole."""
+    """Put low-rank adapters on all linear layers of the encoder; its head is trained in full."""
     from peft import LoraConfig, get_peft_model
 
     inner = f"{model.base_model_prefix}."
@@ -162,7 +162,7 @@ def encoder_identity(
     summary: dict[str, Any],
     run: dict[str, Any],
 ) -> dict[str, Any]:
-    """The content of ``judge.json``: how this judge reads, and where it comes from."""
+    """The content of ``judge.json``: how this judge reads samples, and its origin."""
     return {
         **pairing.describe(),
         "modes": ["verdict"],

@@ -18,16 +18,16 @@ from judge.training.config import EncoderRecipe
 from judge.types import Label, Sample
 
 POOL = 600
-"""Documents that are sorted by length together, so that batches need little padding and still are mixed."""
+"""Documents sorted by length together, so that batches need little padding and are still mixed."""
 STATE = "state.safetensors"
-"""All weights of a run with LoRA, in its checkpoints."""
+"""Checkpoint file with all weights of a run with LoRA."""
 
 
 def mixed_batches(train: Sequence[Item], recipe: EncoderRecipe) -> list[list[Sample]]:
-    """Batches of samples of like length, in a random order; the same for the same seed.
+    """Batches of samples of similar length, in an order that depends on the seed.
 
-    Samples about one document stay together as far as they fit: a right and a wrong answer in one batch show
-    what the difference is.
+    Samples about one document stay together as far as they fit: a correct and a wrong answer in one batch
+    form a contrast pair.
     """
     draw = random.Random(recipe.seed)
     by_document: dict[str, list[Item]] = {}
@@ -55,8 +55,8 @@ def mixed_batches(train: Sequence[Item], recipe: EncoderRecipe) -> list[list[Sam
 def collate(rows: Sequence[Sequence[Sample]], pairing: Pairing, pad_id: int) -> dict[str, Any]:
     """One batch as tensors.
 
-    ``part`` has for each row the part of an answer that it is about, ``owner`` for each part its sample;
-    ``fail`` has a label for each sample. ``wrong`` has one for each token, -1 where it is unknown.
+    ``part`` maps each row to its part of an answer, ``owner`` each part to its sample. ``fail`` has a label
+    for each sample, ``wrong`` one for each token, -1 if it is unknown.
     """
     [batch] = rows
     pairs = [pairing.pairs(sample) for sample in batch]
@@ -69,7 +69,7 @@ def collate(rows: Sequence[Sequence[Sample]], pairing: Pairing, pad_id: int) -> 
         for _ in found.owners:
             part += [len(owner)] * len(found.windows)
             owner.append(number)
-        if len(found.rows) == 1:  # with several windows nobody knows which one a word is missing from
+        if len(found.rows) == 1:  # with several windows it is unknown which one supports a word
             [row] = found.rows
             wrong[len(part) - 1, row.start : row.own.stop] = torch.tensor(
                 token_labels(sample, row), dtype=torch.float32
@@ -91,10 +91,10 @@ class EncoderTrainer(BatchTrainer):
         self.tokenizer_folder = tokenizer_folder
 
     def compute_loss(self, model: Any, inputs: dict[str, Any], return_outputs: bool = False, **_: Any) -> Any:
-        """Mean loss over samples, and over the tokens whose labels are known.
+        """Mean loss over samples, plus the weighted one over the tokens whose labels are known.
 
-        A sample's logit is the one that judging takes: of each part of the answer the lowest over the
-        windows of the document, of the parts the highest.
+        A sample's logit is computed as when judging: the lowest over the document's windows for each part of
+        the answer, then the highest over the parts.
         """
         logits, by_token = model(inputs["ids"], inputs["mask"], inputs["types"])
         part, owner, fail = inputs["part"], inputs["owner"], inputs["fail"]

@@ -1,4 +1,4 @@
-"""Training refuses data of which nobody knows whether it holds a benchmark's rows."""
+"""Refuses to train on data that was not checked for rows of benchmarks."""
 
 import json
 from pathlib import Path
@@ -10,7 +10,7 @@ REMEDY = "run the gate ('leaks' in the data recipe), or say without_leak_gate: t
 
 
 def check_leak_gate(file: Path, name: str, folder: Path) -> None:
-    """Check that a data set's leak gate was run, and on this very file.
+    """Check that the leak gate was run on this exact file of a data set.
 
     Args:
         file: the file to train on.
@@ -18,7 +18,7 @@ def check_leak_gate(file: Path, name: str, folder: Path) -> None:
         folder: the data set.
 
     Raises:
-        InputError: there is no manifest, the gate was not run, or it was run against other data.
+        InputError: if there is no manifest, or the gate was not run, had no benchmark, or ran on other data.
     """
     manifest_file = folder / "manifest.json"
     if not manifest_file.is_file():

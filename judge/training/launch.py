@@ -1,4 +1,4 @@
-"""What started this process, ``accelerate launch``, ``torchrun`` or nobody, and the device that follows."""
+"""How this process was started (``accelerate launch``, ``torchrun`` or neither), and its device."""
 
 import os
 import shutil
@@ -12,17 +12,17 @@ from judge.models import hardware
 
 
 def launched() -> bool:
-    """Whether a launcher started this process; both launchers leave their mark in its environment."""
+    """Whether a launcher started this process; both launchers set environment variables."""
     return "ACCELERATE_MIXED_PRECISION" in os.environ or "LOCAL_RANK" in os.environ
 
 
 def obey_launcher() -> None:
-    """Hide the GPUs where the launch config says ``use_cpu``, before anything in this process asks for them.
+    """Hide the GPUs if the launch config says ``use_cpu``, before anything in this process looks for them.
 
-    ``accelerate launch`` without a config asks for no device: on a machine without a GPU it is the CPU.
+    ``accelerate launch`` without a config names no device; on a machine without a GPU the CPU is used.
 
     Raises:
-        InputError: as :func:`check_gpu`.
+        InputError: under the conditions of :func:`check_gpu`.
     """
     import torch
 
@@ -37,10 +37,10 @@ def obey_launcher() -> None:
 
 
 def check_gpu() -> None:
-    """Refuse to train on the CPU where a launch config is for GPUs: hours later somebody would wonder.
+    """Refuse to train on the CPU if the launch config is for GPUs: the user might only notice hours later.
 
     Raises:
-        InputError: there is no GPU that torch can use; says why, and what to install.
+        InputError: if torch cannot use a GPU; says why, and what to install.
     """
     import torch
 
@@ -53,9 +53,9 @@ def check_gpu() -> None:
 
 
 def _accelerate_options() -> set[str] | None:
-    """Options of the ``accelerate launch`` that started this process alone; ``None`` where none did.
+    """Options of the ``accelerate launch`` that started only this process; ``None`` if none did.
 
-    Only those before the first value are seen; that is far enough for what is asked of them here.
+    Only reads the options before the first value, which is enough here.
     """
     import psutil
 
@@ -71,7 +71,7 @@ def _accelerate_options() -> set[str] | None:
 
 
 def _no_device_asked() -> bool:
-    """Whether ``accelerate launch`` was called without options, and ``accelerate config`` never was."""
+    """Whether ``accelerate launch`` started this process without a device option or a saved config."""
     options = _accelerate_options()
     if options is None or options - {"-q", "--quiet", "-m", "--module"}:
         return False
@@ -81,7 +81,7 @@ def _no_device_asked() -> bool:
 
 
 def _use_all_cores() -> None:
-    """Undo the one thread that ``accelerate launch`` sets where its user set no number."""
+    """Undo the single thread that ``accelerate launch`` sets, unless the user set a number."""
     import psutil
     import torch
 
@@ -92,12 +92,12 @@ def _use_all_cores() -> None:
 
 
 def use_one_gpu(arguments: Any) -> None:
-    """Keep a process to one GPU; with several visible, transformers' trainer would split batches by threads.
+    """Restrict a process to one GPU; if several are visible, transformers' trainer uses ``DataParallel``.
 
     ``torch.nn.DataParallel`` copies a model at every step, and TRL and quantized weights do not support it.
 
     Args:
-        arguments: of transformers' trainer; changed in place.
+        arguments: arguments of transformers' trainer; changed in place.
     """
     visible = arguments.n_gpu
     if visible > 1:
@@ -111,7 +111,7 @@ def use_one_gpu(arguments: Any) -> None:
 
 
 def _why_no_gpu() -> str:
-    """What torch says, in one sentence."""
+    """Why torch has no GPU, in one sentence."""
     import torch
 
     if torch.version.cuda is None:

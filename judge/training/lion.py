@@ -1,6 +1,6 @@
-"""Lion in plain torch: whatever shards a tensor, DeepSpeed, FSDP or nothing, its operations follow.
+"""Lion in plain torch operations, which work on tensors sharded by DeepSpeed or FSDP as on whole ones.
 
-bitsandbytes' own runs kernels on raw memory, which FSDP2's sharded tensors do not give.
+The Lion of bitsandbytes runs kernels on raw memory, which FSDP2's sharded tensors do not expose.
 """
 
 from collections.abc import Callable, Iterable
@@ -10,7 +10,7 @@ import torch
 
 
 class Lion(torch.optim.Optimizer):
-    """Every weight steps by the learning rate, in the sign of a mean of its gradients.
+    """Moves every weight by the learning rate, in the direction of the sign of its mean gradient.
 
     With gradient g, running mean m and weight decay d (decoupled, as in AdamW)::
 
@@ -20,10 +20,10 @@ class Lion(torch.optim.Optimizer):
     Source: Symbolic Discovery of Optimization Algorithms (arXiv 2302.06675), algorithm 2.
 
     Args:
-        params: tensors, or groups of them with settings of their own.
+        params: tensors, or parameter groups with their own settings.
         lr: learning rate; the paper's rule of thumb is a third to a tenth of Adam's.
         betas: beta1 and beta2.
-        weight_decay: d; three to ten times Adam's goes with the smaller rate.
+        weight_decay: d; with the smaller rate, use three to ten times Adam's.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class Lion(torch.optim.Optimizer):
 
     @torch.no_grad()
     def step(self, closure: Callable[[], float] | None = None) -> float | None:
-        """Take one step by the gradients that are there."""
+        """Take one step on the parameters that have a gradient."""
         loss = None
         if closure is not None:
             with torch.enable_grad():

@@ -1,7 +1,7 @@
-"""How much memory a recipe takes, from the sizes of its model alone; nothing is loaded.
+"""Estimates the memory that a recipe needs from the sizes of its model; nothing is loaded.
 
-The terms follow what autograd keeps of a decoder layer of transformers with LoRA: the inputs of its norms,
-of its linear layers and of its products. ``benchmarks/doctor_memory.py`` compares them with real runs.
+The terms follow what autograd keeps for a decoder layer of transformers with LoRA: the inputs of its norms,
+linear layers and products. ``benchmarks/doctor_memory.py`` compares the estimates with real runs.
 """
 
 from dataclasses import dataclass, fields
@@ -13,23 +13,23 @@ from judge.training.arguments import optimizer_of
 from judge.training.config import DPORecipe, SFTRecipe, TrainingConfig
 
 LABEL_SHARE = 1 / 8
-"""Share of a sequence's tokens that are replies, and so have a loss; this supposes long reasonings."""
+"""Share of a sequence's tokens that belong to replies and have a loss; assumes long reasonings."""
 
 TILE = 32_768
 """Columns of the vocabulary that TRL's DPO head computes at once."""
 
 OVERHEAD = {"cpu": 0.2 * GIB, "cuda": 0.6 * GIB}
-"""Tokenizer, data set and libraries; on a GPU its context."""
+"""Bytes of tokenizer, data set and libraries; on a GPU, of its context."""
 
 GAPS = {"cpu": 1.2, "cuda": 1.1}
-"""What the allocator holds for the activations, by what is in use of it at once."""
+"""Memory that the allocator reserves for activations, divided by the memory in use at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
     """Bytes at the peak of a training run, by what they hold.
 
-    ``casts`` are autocast's of trained weights, ``masks`` those of prefix trees.
+    ``casts`` are autocast's copies of trained weights, ``masks`` the attention masks of prefix trees.
     """
 
     weights: float
@@ -49,13 +49,13 @@ class Memory:
 
 
 def estimate(recipe: TrainingConfig, model: Architecture, device: Device) -> Memory:
-    """The peak memory of one process, which holds all of the model.
+    """The peak memory of one process that holds the whole model.
 
-    Every micro-batch is taken to hold the longest sequences that the recipe allows.
+    Assumes micro-batches full of the longest sequences that the recipe allows.
     """
     precision = device.precision(training=True) if recipe.precision == "auto" else recipe.precision
     size = 4 if precision == "float32" else 2
-    optimizer = optimizer_of(recipe)  # Lion keeps one number of a parameter, Adam two
+    optimizer = optimizer_of(recipe)  # Lion keeps one number per parameter, Adam two
     states = (1 if "lion" in optimizer else 2) * (1 if "8bit" in optimizer else 4)
     if recipe.lora is None:
         trained = model.linear_parameters + model.other_parameters
@@ -69,7 +69,7 @@ def estimate(recipe: TrainingConfig, model: Architecture, device: Device) -> Mem
     rows, tokens = sequences_of(recipe)
     batch = rows * tokens
     layer = batch * layer_bytes(recipe, model, device, size)
-    # The gradients of one layer's activations, and the weights that 4 bits are made to for a product.
+    # The gradients of one layer's activations, and the weights dequantized from 4 bits for a product.
     working = float(batch * (3 * size * model.intermediate_size + 16 * model.hidden_size))
     if recipe.quantization:
         working += size * model.hidden_size * model.intermediate_size
@@ -86,9 +86,9 @@ def estimate(recipe: TrainingConfig, model: Architecture, device: Device) -> Mem
         casts=2.0 * trained if size == 2 else 0.0,
         gradients=4.0 * trained,
         optimizer=float(states * trained),
-        # The logits are gone when the layers go backward.
+        # The logits are freed before the backward pass of the layers.
         activations=GAPS[device.kind] * (kept + max(working - logits, 0)),
-        # A tree's mask of tokens by tokens; on a GPU once more as numbers, for all layers together.
+        # A tree's boolean mask of tokens by tokens; on a GPU also one of numbers, shared by all layers.
         masks=float(shared * batch * tokens * (1 if device.kind == "cpu" else 1 + size)),
         logits=logits,
         overhead=OVERHEAD[device.kind],
@@ -96,7 +96,7 @@ def estimate(recipe: TrainingConfig, model: Architecture, device: Device) -> Mem
 
 
 def sequences_of(recipe: TrainingConfig) -> tuple[int, int]:
-    """Rows of a micro-batch, and tokens of each, as they go through the model."""
+    """Rows of a micro-batch and tokens of each row, as seen by the model."""
     if isinstance(recipe, DPORecipe):
         if recipe.prefix_sharing:
             return recipe.batch_size, round((1 + LABEL_SHARE) * recipe.max_length)
@@ -107,39 +107,38 @@ def sequences_of(recipe: TrainingConfig) -> tuple[int, int]:
 
 
 def layer_bytes(recipe: TrainingConfig, model: Architecture, device: Device, size: int) -> float:
-    """What autograd keeps of one layer for the backward pass, in bytes a token.
+    """What autograd keeps of one layer for the backward pass, in bytes per token.
 
     Args:
-        size: bytes of a number of the training's format.
+        size: bytes per number in the training's format.
     """
     hidden, wide, queries = model.hidden_size, model.intermediate_size, model.attention_width
     keys = model.num_key_value_heads * model.head_dim
     rows, tokens = sequences_of(recipe)
-    # Norms compute in float32; what they give goes into the linear maps.
+    # Norms compute in float32; their outputs are the inputs of the linear maps.
     norms = 2 * (4 * hidden + size * hidden)
     if recipe.lora is None and size == 2:  # a float32 residual stream, and a cast of it for each linear map
         norms = 2 * 8 * hidden + 5 * size * hidden
     attention = float(size * 2 * (queries + keys))
     shared = getattr(recipe, "prefix_sharing", False)
     if device.kind != "cpu" and (shared or (rows > 1 and isinstance(recipe, DPORecipe))):
-        # Under a mask PyTorch's kernels have keys and values for every head. All layers share the mask of a
-        # tree (in estimate); TRL's padded rows have one of numbers in each. On a CPU only the inputs are kept
-        # (judge.models.blocked_attention).
+        # With a mask, PyTorch's kernels keep keys and values for every head. The mask of a tree is shared by
+        # all layers (see estimate); TRL's padded rows have one of numbers in each layer. On a CPU only the
+        # inputs are kept (judge.models.blocked_attention).
         attention = float(size * (5 * queries + (0 if shared else tokens)))
     mlp = size * 4 * wide
     adapters = 0
     if recipe.lora is not None:
         adapters = size * 7 * recipe.lora.rank
-        if recipe.lora.dropout:  # a copy of each linear map's input, and which numbers of it were dropped
+        if recipe.lora.dropout:  # a copy of each linear map's input, and its dropout mask
             adapters += 2 * size * (5 * hidden + queries + wide)
     return norms + attention + mlp + adapters
 
 
 def head_bytes(recipe: TrainingConfig, model: Architecture, device: Device, size: int) -> float:
-    """Logits, their softmax and its gradient in float32, on the tokens that have a loss.
+    """Bytes of the logits, their softmax and its gradient in float32, on the tokens that have a loss.
 
-    TRL's DPO computes the logits in tiles and keeps none; on a CPU it goes over a tile in eight float32
-    steps.
+    TRL's DPO computes the logits in tiles and keeps none; on a CPU a tile takes eight float32 copies.
     """
     if isinstance(recipe, DPORecipe):
         replies = 2 * recipe.batch_size * recipe.max_length * LABEL_SHARE

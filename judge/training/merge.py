@@ -1,10 +1,10 @@
-"""Merging a LoRA adapter into its base: plain weights that any engine loads, and the start of DPO.
+"""Merges a LoRA adapter into its base: plain weights that any engine loads, and a start for DPO.
 
-No model is loaded: the base's tensors are read, changed and written one after the other, and memory holds
-those of one file of :data:`~judge.models.checkpoint.SHARD` bytes, whatever the size of the model.
+No model is loaded: the base's tensors are read, changed and written one by one, so memory holds one file of
+:data:`~judge.models.checkpoint.SHARD` bytes, whatever the size of the model.
 
-The sum is computed in float32. In 16 bits it is rounded to steps that are as large as much of what an adapter
-changes, so merged weights are written in float32, unless asked for otherwise.
+The sum is computed in float32. In 16 bits the rounding steps are as large as many of the adapter's changes,
+so merged weights are written in float32 by default.
 """
 
 import json
@@ -30,19 +30,19 @@ if TYPE_CHECKING:
     import torch
 
 STARTS = (True, False, "gaussian", "eva", "orthogonal")
-"""PEFT's ways to begin an adapter that leave the base's weights as they are."""
+"""PEFT's ways to initialize an adapter that do not change the base's weights."""
 
 MergedFormat = Literal["float32", "bfloat16", "float16", "base"]
-"""Number formats to write merged weights in; ``base`` leaves every tensor in the one that the base has."""
+"""Number formats for merged weights; ``base`` keeps the format of each tensor in the base."""
 
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """What a merge made.
+    """The result of a merge.
 
     ``dtype`` is the number format of the adapted weights, ``size`` the bytes of all weights. ``rounding`` is
-    how far that format moved the adapted weights from the exact sum, as a share of how far the adapter moved
-    them (root mean square over both): 0 in float32.
+    the rounding error of the adapted weights in that format, as a share of the adapter's change (the root
+    mean squares of both): 0 in float32.
     """
 
     base: str
@@ -52,24 +52,24 @@ class Merged:
 
 
 def merge(adapter: str, output: Path, dtype: MergedFormat = "float32") -> Merged:
-    """Write an adapter's base model with the adapter merged in, in files and names of the base's.
+    """Write an adapter's base model with the adapter merged in, with the tensor names of the base.
 
-    The merge is computed in float32, on the CPU. ``judge.json`` and the model card move along.
+    The merge is computed in float32, on the CPU. ``judge.json`` and the model card are written too.
 
-    An adapter that was trained on a quantized base (QLoRA) learned to make up for the rounding of its weights
-    too, so it is merged into the dequantized weights, not into those that the base had before. Merged, it is
-    the judge that was trained, in plain weights.
+    An adapter trained on a quantized base (QLoRA) also learned to compensate for the rounding of its weights,
+    so it is merged into the dequantized weights, not into the original ones. The result is the judge that was
+    trained, in plain weights.
 
     Args:
         adapter: folder of a LoRA adapter.
         output: folder for the merged model.
-        dtype: what all weights are written in.
+        dtype: number format of all weights.
 
     Raises:
-        InputError: ``adapter`` is not a LoRA adapter, or of a kind that cannot be merged tensor by tensor; or
-            its base is not there; or ``output`` holds something already.
-        JudgeError: the disk is full or cannot be written, or a weight is too large for ``dtype``. Nothing is
-            left in ``output`` then.
+        InputError: if ``adapter`` is not a LoRA adapter or is of a kind that cannot be merged tensor by
+            tensor, if its base is missing, or if ``output`` is not empty.
+        JudgeError: if the disk is full or cannot be written, or a weight is too large for ``dtype``; nothing
+            is left in ``output`` then.
     """
     base, found = find_model(adapter)
     if found is None:
@@ -136,7 +136,7 @@ def _squares(values: "torch.Tensor") -> float:
 
 
 def _tell_format(folder: Path, dtype: str) -> None:
-    """Let ``config.json`` say what the weights are in."""
+    """Write the number format of the weights to ``config.json``."""
     from transformers.utils import CONFIG_NAME
 
     config = json.loads((folder / CONFIG_NAME).read_text(encoding="utf-8"))
@@ -152,11 +152,11 @@ def adapted_layers(adapter: Path, skeleton: Any) -> dict[str, Any]:
 
     Args:
         adapter: its folder.
-        skeleton: the base model without its numbers; PEFT puts its layers into it.
+        skeleton: the base model without weight values; PEFT inserts its layers into it.
 
     Raises:
-        InputError: it holds anything but the two factors of linear layers, such as DoRA's magnitudes or whole
-            layers that were trained too.
+        InputError: if it holds anything but the two factors of linear layers, such as DoRA's magnitudes or
+            fully trained layers.
     """
     from peft import LoraConfig, PeftConfig, get_peft_model
     from peft.tuners.lora import Linear, LoraLayer
@@ -173,7 +173,7 @@ def adapted_layers(adapter: Path, skeleton: Any) -> dict[str, Any]:
             f"began as {config.init_lora_weights!r}, which changes the base too; merge it with PEFT",
             file=adapter,
         )
-    config.base_model_name_or_path = None  # the base is here; PEFT would warn that it lies elsewhere
+    config.base_model_name_or_path = None  # else PEFT would warn that the base's path differs
     names = {id(module): name for name, module in skeleton.named_modules()}
     model = get_peft_model(skeleton, config)
     layers = {}
@@ -187,7 +187,7 @@ def adapted_layers(adapter: Path, skeleton: Any) -> dict[str, Any]:
         re.sub(r"\.weight$", ".default.weight", name): value.float()
         for name, value in load_file(file).items()
     }
-    # PEFT's own loading would put them where the base is: nowhere.
+    # PEFT's own loading would put them on the device of the base, which is meta.
     told = model.load_state_dict(stored, strict=False, assign=True)
     missing = [name for name in told.missing_keys if ".lora_" in name]
     if strange := sorted([*told.unexpected_keys, *missing]):
@@ -200,7 +200,7 @@ def adapted_layers(adapter: Path, skeleton: Any) -> dict[str, Any]:
 
 
 def _skeleton(base: str) -> Any:
-    """The model's modules without numbers."""
+    """The model's modules without weight values."""
     import torch
     from transformers import AutoConfig, AutoModelForCausalLM
 
@@ -212,10 +212,10 @@ def _skeleton(base: str) -> Any:
 
 
 def _model_names(skeleton: Any, source: Checkpoint) -> dict[str, str]:
-    """Names of the stored tensors, and those of the model's weights that they are.
+    """The model's weight name for each stored tensor.
 
-    transformers renames some as it loads them. Left out is what it makes of several stored tensors, and what
-    is another tensor once more, as the head of many small models is.
+    transformers renames some tensors when it loads them. Weights that it builds from several stored tensors
+    are left out, and so are tied weights, such as the head of many small models.
     """
     from transformers.conversion_mapping import get_model_conversion_mapping
     from transformers.core_model_loading import WeightConverter, rename_source_key

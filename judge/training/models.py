@@ -1,4 +1,4 @@
-"""What both trainers need: the model to train, LoRA settings, the files of a data set."""
+"""Shared by the trainers: loading the model to train, LoRA settings, the files of a data set."""
 
 from functools import partial
 from pathlib import Path
@@ -22,15 +22,15 @@ from judge.training.gate import check_leak_gate
 
 
 def load_trainable(recipe: TrainingConfig) -> tuple[Any, Any]:
-    """The model and tokenizer that a recipe starts from, weights in the number format that suits the device.
+    """Load the model and tokenizer that a recipe starts from, in the number format that suits the device.
 
-    Where that is a LoRA adapter, it is put next to its base and trained on.
-    Norms and the LM head of a quantized model stay in the training's own format: the models compute their
-    norms in float32 whatever their weights are in, and :mod:`judge.models.heads` does so with the head.
+    A LoRA adapter is loaded onto its base and trained further.
+    Norms and LM head of a quantized model stay in the format of the training: models compute their norms in
+    float32 whatever the format of the weights, and :mod:`judge.models.heads` does the same for the head.
 
     Raises:
-        InputError: the model is unknown, or the recipe wants what it, or 4-bit weights, cannot do.
-        JudgeError: the weights cannot be loaded.
+        InputError: if the model is unknown, or does not support what the recipe asks for.
+        JudgeError: if the weights cannot be loaded.
     """
     import torch
 
@@ -46,8 +46,8 @@ def load_trainable(recipe: TrainingConfig) -> tuple[Any, Any]:
             device=f"cuda:{local_rank()}" if torch.cuda.is_available() else "cpu",
         )
     if recipe.quantization is not None:
-        # TRL casts the adapters of a model that says so to bfloat16. A T4 has none, its gradient scaler wants
-        # float32, and anywhere else an update of less than 1/256 of a weight would round to nothing.
+        # With this flag set, TRL casts adapters to bfloat16. A T4 lacks it and its gradient scaler needs
+        # float32; anywhere else an update of less than 1/256 of a weight would round to nothing.
         model.is_loaded_in_4bit = False
     if adapter is not None:
         tokenizer = tokenizer_of(base, adapter)
@@ -58,14 +58,14 @@ def load_trainable(recipe: TrainingConfig) -> tuple[Any, Any]:
 
 
 def check_start(recipe: TrainingConfig, adapter: str | None) -> None:
-    """Refuse a start that would not be the judge that the recipe names.
+    """Refuse settings under which the starting model would not be the judge that the recipe names.
 
     Args:
-        recipe: what is to be trained.
-        adapter: the LoRA adapter that it starts from, if it does.
+        recipe: the training recipe.
+        adapter: the LoRA adapter that training starts from, if any.
 
     Raises:
-        InputError: says what to set instead.
+        InputError: if there are such settings; says what to set instead.
     """
     identity = read_identity(recipe.model)
     rounded = rounded_base(identity)
@@ -94,13 +94,13 @@ def check_start(recipe: TrainingConfig, adapter: str | None) -> None:
 
 
 def add_adapter(model: Any, adapter: str, recipe: TrainingConfig) -> Any:
-    """Put a LoRA adapter next to the weights it was trained on, to be trained on.
+    """Load a LoRA adapter onto its base, to be trained further.
 
-    DPO's reference is then a frozen copy of it that TRL makes, and never leaves the trainer: what is saved is
-    one adapter on the base.
+    DPO's reference is then a frozen copy of the adapter, which TRL makes and which is not saved: the result
+    is one adapter on the base.
 
     Raises:
-        InputError: it is no LoRA adapter, or of another shape than the recipe says.
+        InputError: if it is not a LoRA adapter, or its rank or alpha differ from the recipe's.
     """
     from peft import LoraConfig, PeftConfig, PeftModel
 
@@ -115,19 +115,19 @@ def add_adapter(model: Any, adapter: str, recipe: TrainingConfig) -> Any:
             field="lora",
         )
     config.lora_dropout = wanted.dropout
-    # In float32, as TRL has the adapters that it makes; ZeRO-3 wants all weights in one number format.
+    # In float32, like the adapters that TRL makes; ZeRO-3 needs all weights in one number format.
     widen = sharding() != "zero3"
     model = PeftModel.from_pretrained(
         model, adapter, config=config, is_trainable=True, autocast_adapter_dtype=widen
     )
     model.add_adapter = partial(
         model.add_adapter, autocast_adapter_dtype=widen
-    )  # by which TRL makes its copy
+    )  # TRL makes its copy with this
     return model
 
 
 def shares_prefixes(recipe: SFTRecipe | DPORecipe, model: Any) -> bool:
-    """Whether rows with a common prompt train together; says so where the model cannot."""
+    """Whether rows with a common prompt train together; prints a note if the model does not support it."""
     if recipe.prefix_sharing and not can_share(model):
         print(
             f"{recipe.model} cannot share prefixes (see judge.models.prefix_tree); rows train alone",
@@ -138,7 +138,7 @@ def shares_prefixes(recipe: SFTRecipe | DPORecipe, model: Any) -> bool:
 
 
 def lora_config(recipe: TrainingConfig) -> Any:
-    """PEFT's settings for new adapters; ``None`` for full fine-tuning, and where training starts from one."""
+    """PEFT's settings for a new adapter; ``None`` for full fine-tuning, or if training starts from one."""
     from peft import LoraConfig
 
     if recipe.lora is None or find_model(recipe.model)[1] is not None:
@@ -153,7 +153,7 @@ def lora_config(recipe: TrainingConfig) -> Any:
 
 
 def leave_casts_to_autocast(trainer: Any) -> None:
-    """Keep PEFT from casting inputs up to its float32 adapters where autocast casts them down again."""
+    """Keep PEFT from casting inputs up for its float32 adapters when autocast casts them down again."""
     from peft.tuners.tuners_utils import BaseTunerLayer
 
     if trainer.args.bf16 or trainer.args.fp16:
@@ -166,7 +166,7 @@ def data_file(recipe: RunConfig, name: str) -> Path:
     """A file of the recipe's data set.
 
     Raises:
-        InputError: it was not built, or holds rows to train on that did not pass the leak gate.
+        InputError: if it was not built, or is training data that did not pass the leak gate.
     """
     path = Path(recipe.data) / name
     if not path.is_file():

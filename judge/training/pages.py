@@ -1,4 +1,4 @@
-"""Training on the judge that comes with the toolkit: answers about a document in one pass."""
+"""Trains judges that read pages, like the one bundled with the toolkit: a document's answers in one pass."""
 
 import random
 from collections.abc import Sequence
@@ -30,29 +30,29 @@ from judge.training.models import data_file
 from judge.training.run import train_and_save
 
 MAX_WINDOWS = 4
-"""Windows of a document that are trained on; the rest of it is cut off. Judging takes up to 16."""
+"""Windows of a document used for training; the rest is cut off. Judging reads up to 16."""
 PAGE_TOKENS = 1024
-"""A document and answers about it that are computed together; other answers take another page."""
+"""Tokens of a page: a document with answers about it, computed together; more answers take another page."""
 POOL = 400
-"""Pages that are sorted by length together, so that batches need little padding and still are mixed."""
+"""Pages sorted by length together, so that batches need little padding and are still mixed."""
 
 WITHOUT_EFFECT = ("lora", "sentences", "max_pairs")
-"""Keys of a recipe that only training on pairs reads."""
+"""Keys of a recipe that are only used for training on pairs."""
 
 
 def train_pages(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[str, Any]:
     """Train on the labelled samples of a built data set; save the network, ``judge.json`` and card.
 
     Args:
-        recipe: what to train, on what, how. ``model`` is a BERT, or an encoder judge to train on.
-        callbacks: further callbacks of transformers' trainer.
+        recipe: the training recipe; its ``model`` is a BERT, or an encoder judge to train further.
+        callbacks: further callbacks for transformers' trainer.
 
     Returns:
-        What happened, in numbers: rows, labels, tokens, steps, seconds, last losses.
+        Figures of the run: rows, labels, tokens, steps, seconds, losses.
 
     Raises:
-        InputError: model, data set or a sample is wrong, or too many documents would be cut.
-        JudgeError: the loss became no number.
+        InputError: if the model, the data set or a sample is wrong, or too many documents would be cut.
+        JudgeError: if the loss became NaN or infinite.
     """
     for name in WITHOUT_EFFECT:
         if getattr(recipe, name) != EncoderRecipe.model_fields[name].default:
@@ -117,7 +117,7 @@ def train_pages(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[st
 
 
 def mixed_batches(documents: Sequence[DocumentExamples], recipe: EncoderRecipe) -> list[list[Page]]:
-    """Batches of pages of like length, made of documents in a random order; the same for the same seed."""
+    """Batches of pages of similar length, from documents in an order that depends on the seed."""
     shuffled = random.Random(recipe.seed).sample(documents, len(documents))
     named = (
         (document.windows, [(example, example.answer) for example in document.examples])
@@ -133,12 +133,12 @@ def mixed_batches(documents: Sequence[DocumentExamples], recipe: EncoderRecipe) 
 
 
 def collate(rows: Sequence[Sequence[Page]]) -> dict[str, Any]:
-    """One batch as tensors: ``fail`` has a label an answer, ``wrong`` one a token, -1 if unknown."""
+    """One batch as tensors: ``fail`` has a label per answer, ``wrong`` one per token, -1 if unknown."""
     [batch] = rows
     examples: list[LabelledAnswer] = [example for page in batch for example in page.names]
     wrong = [
         label for one in examples for label in (one.tokens or (-1,) * len(one.answer.spans))
-    ]  # of no token: an answer without any
+    ]  # an answer without tokens adds none
     return {
         "batch": PageBatch.of(batch),
         "fail": torch.tensor([one.fail for one in examples], dtype=torch.float32),
@@ -147,14 +147,14 @@ def collate(rows: Sequence[Sequence[Page]]) -> dict[str, Any]:
 
 
 class PagesTrainer(BatchTrainer):
-    """transformers' trainer with the loss of an encoder judge; a row of its data sets is a batch of pages."""
+    """transformers' trainer with the loss of an encoder judge; each row of its data is a batch of pages."""
 
     def __init__(self, *, tokenizer: Tokenizer, **settings: Any):
         super().__init__(**settings)
         self.tokenizer = tokenizer
 
     def compute_loss(self, model: Any, inputs: dict[str, Any], return_outputs: bool = False, **_: Any) -> Any:
-        """Mean loss over answers, and over the tokens whose labels are known."""
+        """Mean loss over answers, plus the weighted one over the tokens whose labels are known."""
         by_answer, by_token = model(inputs["batch"])
         loss = binary_cross_entropy_with_logits(by_answer, inputs["fail"])
         known = inputs["wrong"] >= 0
@@ -185,7 +185,7 @@ class PagesTrainer(BatchTrainer):
 def encoder_identity(
     layout: Layout, recipe: RunConfig, summary: dict[str, Any], run: dict[str, Any]
 ) -> dict[str, Any]:
-    """The content of ``judge.json``: how this judge reads, and where it comes from."""
+    """The content of ``judge.json``: how this judge reads samples, and its origin."""
     return {
         **describe_layout(layout),
         "modes": ["verdict"],

@@ -1,10 +1,9 @@
 """Preference pairs as prefix trees: a chosen and a rejected judgement share their prompt, computed once.
 
-A pair of TRL's ``DPOTrainer`` is two rows of prompt and completion, and a judge's rows are nearly all
-prompt. Here a pair is one sequence ``[prompt][chosen][rejected]`` (see :mod:`judge.models.prefix_tree`). What
-the model's layers make of it is laid out again as the two rows that the trainer expects, cut down to their
-completions. TRL's own LM head, losses and figures run on these, so that every one of its losses for pairs
-works, and is exactly TRL's.
+In TRL's ``DPOTrainer`` a pair is two rows of prompt and completion, and a judge's rows are nearly all prompt.
+Here a pair is one sequence ``[prompt][chosen][rejected]`` (see :mod:`judge.models.prefix_tree`). Its hidden
+states are rearranged into the two rows that the trainer expects, reduced to their completions. TRL's own LM
+head, losses and figures run on these, so all of its pairwise losses work and are exactly TRL's.
 """
 
 from collections.abc import Sequence
@@ -18,20 +17,20 @@ if TYPE_CHECKING:
     import torch
 
 REFERENCE = ("ref_chosen_logps", "ref_rejected_logps")
-"""Columns of log-probabilities that were computed before training."""
+"""Columns of precomputed reference log-probabilities."""
 
 
 @dataclass
 class SharedPairCollator:
     """Makes a batch of pairs, each with ``prompt_ids``, ``chosen_ids`` and ``rejected_ids``.
 
-    Returns tensors for :func:`share_prompts`. Of ``2 * pairs`` rows, first the chosen, then the rejected
-    ones, each a token before the completion and the completion: ``input_ids`` and ``completion_mask``, and
-    in ``columns`` where in the pair's tree that token stands. Of ``pairs`` trees: ``tree_ids``,
-    ``tree_positions``, ``tree_nodes`` and ``tree_parents``, of which the mask is made on the device that
-    trains, and ``attention_mask``, which is one on tokens and nought on padding.
+    Returns tensors for :func:`share_prompts`. ``input_ids``, ``completion_mask`` and ``columns`` have
+    ``2 * pairs`` rows, first the chosen, then the rejected ones: a completion and the token before it, with
+    ``columns`` giving the position of each token in the tree of its pair. Of the ``pairs`` trees there are
+    ``tree_ids``, ``tree_positions``, ``tree_nodes``, ``tree_parents`` (the mask is made from these on the
+    training device), and ``attention_mask``, which is 1 on tokens and 0 on padding.
 
-    A batch with a pair of more than :data:`TREE_TOKENS` tokens is what TRL makes of it: two rows a pair.
+    If a pair has more than :data:`TREE_TOKENS` tokens, TRL's own collator makes the batch: two rows per pair.
     """
 
     pad_id: int
@@ -85,11 +84,10 @@ def _pad(rows: Sequence[Sequence[int]], filler: int) -> "torch.Tensor":
 
 
 def share_prompts(model: Any) -> None:
-    """Let a causal language model take the batches of :class:`SharedPairCollator`.
+    """Make a causal language model accept the batches of :class:`SharedPairCollator`.
 
-    Its layers then run on the trees, and give the hidden states of ``input_ids``: of each row's completion
-    and of the token before it. Batches without trees run as before. Call it before a trainer wraps the
-    model.
+    Its layers then run on the trees and return the hidden states of ``input_ids``. Batches without trees run
+    as before. Call this before a trainer wraps the model.
     """
     model = getattr(model, "get_base_model", lambda: model)()  # without an adapter around it
     backbone = model.base_model
@@ -104,7 +102,7 @@ def share_prompts(model: Any) -> None:
         inputs["attention_mask"] = tree_attention(model, inputs.pop("tree_nodes"), inputs.pop("tree_parents"))
         output = own_forward(*args, **inputs)
         trees = output.last_hidden_state
-        # Rows are first all chosen, then all rejected ones, so the tree of row i is i modulo their number.
+        # All chosen rows come first, then all rejected ones, so the tree of row i is i modulo their number.
         tree_of = columns.new_tensor(range(len(columns))).unsqueeze(1) % len(trees)
         output.last_hidden_state = trees[tree_of, columns]
         return output

@@ -23,7 +23,7 @@ from judge.types import Sample, Verdict
 Identify = Callable[[Any, dict[str, Any], dict[str, Any]], dict[str, Any]]
 """Recipe, summary and :func:`judge.training.checkpoints.describe_run` to the content of ``judge.json``."""
 Ask = Callable[[Sequence[Sample]], list[Verdict]]
-"""Verdicts of the model as it stands."""
+"""Judges samples with the model in training."""
 
 
 def train_and_save(
@@ -35,20 +35,20 @@ def train_and_save(
     identify: Identify = judge_identity,
     logged: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Run a trainer to its end and save the judge; returns the summary with what the run adds to it.
+    """Run a trainer to its end and save the judge; returns the summary with the run's own figures added.
 
     Args:
         summary: counts of the training set.
         stage: ``sft``, ``dpo`` or ``encoder``, for ``judge.json`` and the card.
-        ask: judges samples while the model is being trained.
-        identify: what ``judge.json`` is to say.
-        logged: figures of the trainer's log that are kept with the losses.
+        ask: judges samples with the model in training.
+        identify: makes the content of ``judge.json``.
+        logged: figures of the trainer's log to keep with the losses.
 
     Raises:
-        InputError: what lies in the output cannot be resumed, or would be lost, or the launch config shards
-            and accelerate does not.
-        Interrupted: a signal stopped the run; it can be resumed.
-        JudgeError: the loss became no number, or the disk is full.
+        InputError: if the contents of the output folder cannot be resumed or would be lost, or if the launch
+            config asks for sharding and accelerate does not shard.
+        Interrupted: if a signal stopped the run; it can be resumed.
+        JudgeError: if the loss became NaN or infinite, or the disk is full.
     """
     from transformers.trainer_callback import PrinterCallback
 
@@ -110,7 +110,7 @@ def train_and_save(
 
 
 def samples_to_judge(recipe: RunConfig, main: bool) -> list[Any]:
-    """The validation samples of a recipe's data set; none where it wants none, or its data has none."""
+    """The validation samples to judge; empty if the recipe asks for none or its data has none."""
     if not recipe.evaluations or not recipe.judged_samples:
         return []
     samples = validation_samples(Path(recipe.data), recipe.judged_samples)
@@ -124,9 +124,9 @@ def samples_to_judge(recipe: RunConfig, main: bool) -> list[Any]:
 def save_judge(
     trainer: Any, recipe: RunConfig, summary: dict[str, Any], run: dict[str, Any], identify: Identify
 ) -> None:
-    """Write weights, tokenizer, card and ``judge.json``; then remove what was needed to resume.
+    """Write weights, tokenizer, card and ``judge.json``; then remove the checkpoints.
 
-    Files are written under other names and renamed, ``judge.json`` last: a folder that has it is whole.
+    Files are written to a temporary folder and moved, ``judge.json`` last: a folder that has it is complete.
     Every process has to call this.
     """
     output = Path(recipe.output)
@@ -150,9 +150,8 @@ def save_judge(
 
 
 def documents_of(recipe: RunConfig, languages: Sequence[str] | None = None) -> set[bytes]:
-    """Fingerprints of the documents in the training split of a recipe's data, and of those that the judge
-    which it starts from was trained on; in some languages or in all. Data without ``samples.jsonl`` does not
-    name its documents."""
+    """Fingerprints of the documents in the training split of a recipe's data (in ``languages`` only, if
+    given), and of those that the starting judge was trained on. Data without ``samples.jsonl`` adds none."""
     found = {*read_trained_on(recipe.model)}
     file = Path(recipe.data) / "samples.jsonl"
     if file.is_file():
@@ -164,7 +163,7 @@ def documents_of(recipe: RunConfig, languages: Sequence[str] | None = None) -> s
 
 
 def loss_history(history: list[dict[str, Any]], extra: Sequence[str] = ()) -> list[dict[str, float]]:
-    """Losses and measures of a run by step, with ``extra`` figures, from the trainer's log."""
+    """Losses, measures and ``extra`` figures of a run by step, from the trainer's log."""
     measures = [f"eval_{name}" for name in MEASURES]
     keys = ("step", "loss", "eval_loss", *measures, *extra)
     entries: list[dict[str, float]] = []

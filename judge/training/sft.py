@@ -1,4 +1,4 @@
-"""Supervised fine-tuning: the judge learns right judgements, in both modes, on completion tokens only."""
+"""Supervised fine-tuning on correct judgements in both modes, with the loss on completion tokens only."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -19,15 +19,15 @@ def train_sft(recipe: SFTRecipe, callbacks: Sequence[Any] = ()) -> dict[str, Any
     """Fine-tune a model on ``sft/train.jsonl`` of a built data set and save adapter, ``judge.json`` and card.
 
     Args:
-        recipe: what to train, on what, how.
-        callbacks: further callbacks of transformers' trainer.
+        recipe: the training recipe.
+        callbacks: further callbacks for transformers' trainer.
 
     Returns:
-        What happened, in numbers: rows, sequences, tokens, steps, seconds, last losses.
+        Figures of the run: rows, sequences, tokens, steps, seconds, losses.
 
     Raises:
-        InputError: model, data set or a row is wrong, or too many documents would be shortened.
-        JudgeError: the loss became no number.
+        InputError: if the model, the data set or a row is wrong, or too many documents would be shortened.
+        JudgeError: if the loss became NaN or infinite.
     """
     from datasets import Dataset
     from transformers import set_seed
@@ -90,7 +90,7 @@ def summarize(examples: Sequence[Example], sequences: Sequence[dict[str, Any]]) 
 
 
 def show_row(example: Example, tokenizer: Any) -> str:
-    """One training row as text, for a person to see what is trained on; token by token where the loss is."""
+    """One training row as readable text; the tokens that have a loss are listed one by one."""
     prompt = tokenizer.decode(example.prompt)
     parts = split_document(prompt)
     if parts is not None and len(parts[1]) > 200:

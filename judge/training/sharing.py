@@ -1,4 +1,4 @@
-"""Rows about one document train in one sequence, as a prefix tree; the loss is exactly that of separate rows.
+"""Trains rows about one document in one sequence, as a prefix tree, with exactly the loss of separate rows.
 
 See :mod:`judge.models.prefix_tree` for the layout.
 """
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 LossMean = Literal["row", "token"]
-"""What a loss is the mean of. ``token``: all label tokens, as TRL has it. ``row``: the rows' own means, so
+"""What the loss averages over. ``token``: all label tokens, as in TRL. ``row``: the means of the rows, so
 that a verdict of two tokens counts as much as a reasoning of sixty."""
 
 
@@ -28,9 +28,9 @@ def share(
 
     Args:
         examples: rows with one completion each.
-        sequence_tokens: longest sequence, :data:`TREE_TOKENS` at most; a group that needs more is split, a
-            single row never is.
-        loss_mean: what label tokens weigh: 1 each, or in ``row`` so that those of a row add up to 1.
+        sequence_tokens: longest sequence, at most :data:`TREE_TOKENS`. Larger groups are split, single rows
+            never are.
+        loss_mean: ``token`` gives each label token weight 1; with ``row`` the weights of a row add up to 1.
 
     Returns:
         Rows with ``input_ids``, ``labels``, ``weights``, ``position_ids``, ``nodes`` (the branch of each
@@ -64,9 +64,9 @@ def _together(examples: Sequence[Example], sequence_tokens: int) -> list[list[Ex
 def draw_documents(
     examples: Sequence[Example], sequence_tokens: int, max_tokens: int, seed: int
 ) -> list[Example]:
-    """The rows of as many whole documents as train in ``max_tokens`` computed tokens, in their order.
+    """Draw whole documents until ``max_tokens`` computed tokens are used; returns their rows in order.
 
-    The seed decides which; the first document is always taken.
+    The seed decides which documents; the first one drawn is always taken.
     """
     groups: dict[str, list[Example]] = {}
     for example in examples:
@@ -88,7 +88,7 @@ def _tokens(example: Example) -> tuple[int, ...]:
 
 
 def _own(example: Example) -> int:
-    """The completion and the token before it, which predicts its first, are each row's own."""
+    """Tokens that a row does not share: its completion, and the token before it that predicts the first."""
     return len(example.completions[0]) + 1
 
 
@@ -116,10 +116,10 @@ def _pack(examples: Sequence[Example], loss_mean: LossMean) -> dict[str, Any]:
 class SharedCollator:
     """Pads packed sequences.
 
-    Returns ``input_ids``, ``labels`` and ``weights`` of shape ``(rows, tokens)``. Where a sequence has
-    branches, also ``position_ids`` and ``nodes`` of that shape and ``parents``, of which
-    :func:`branch_inputs` makes the mask on the device that trains. Single rows need neither positions nor a
-    mask, since padding stands behind them: attention then runs in its kernel for plain text.
+    Returns ``input_ids``, ``labels`` and ``weights`` of shape ``(rows, tokens)``. If a sequence has branches,
+    also ``position_ids`` and ``nodes`` of that shape, and ``parents``, from which :func:`branch_inputs` makes
+    the attention mask on the training device. Single rows are padded on the right, so they need neither
+    positions nor a mask, and attention uses its plain causal kernel.
     """
 
     pad_id: int
@@ -144,7 +144,7 @@ class SharedCollator:
 
 
 def branch_inputs(model: Any, batch: "dict[str, torch.Tensor]") -> dict[str, Any]:
-    """What a model takes besides the tokens of :class:`SharedCollator`: mask and positions of branches."""
+    """Attention mask and positions for a batch of :class:`SharedCollator` with branches; else empty."""
     if "nodes" not in batch:
         return {}
     mask = tree_attention(model, batch["nodes"], batch["parents"])

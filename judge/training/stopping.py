@@ -1,4 +1,4 @@
-"""A run that is told to stop first saves what it has."""
+"""Signals that ask a run to stop, so that it can save its state first."""
 
 import os
 import signal
@@ -12,7 +12,7 @@ from judge.errors import JudgeError
 NOTICE = b"\nstopping: the state is saved at the end of this step (once more: stop at once)\n"
 
 AGAIN = 1.0
-"""Seconds within which a second signal is the first one once more: launchers and ``timeout`` send two."""
+"""A second signal within this many seconds counts as the first: launchers and ``timeout`` send two."""
 
 
 class Interrupted(JudgeError):
@@ -24,10 +24,10 @@ class Interrupted(JudgeError):
 
 
 class StopSignals:
-    """Within the block, the first SIGTERM or SIGINT is only noted in ``received``; a later one acts.
+    """Within the block, the first SIGTERM or SIGINT is only recorded in ``received``; a later one acts.
 
-    Outside of the main thread, which alone gets signals, nothing is changed. Loader workers are forked with
-    the handler and leave the signal to the run, which ends them.
+    Does nothing outside the main thread, the only one that gets signals. Loader workers inherit the handler
+    and ignore the signal; the run ends them.
     """
 
     def __init__(self) -> None:
@@ -52,7 +52,7 @@ class StopSignals:
             return
         if self.received is None:
             self.received, self._noted = number, time.monotonic()
-            os.write(2, NOTICE)  # print could be what the signal interrupted
+            os.write(2, NOTICE)  # not print: the signal may have interrupted one
         elif time.monotonic() - self._noted > AGAIN:
             self._restore()
             signal.raise_signal(number)

@@ -1,8 +1,7 @@
-"""TRL's trainers, fed with rows that were tokenized and fitted as judging does it.
+"""TRL's trainers, on rows that were tokenized and shortened exactly as when judging.
 
-A judge's row is nearly all prompt: a verdict has two or three tokens with a loss after hundreds without.
-So SFT runs the LM head on label positions alone: the head of a small model costs as much as a quarter of
-its layers.
+A judge's row is nearly all prompt: two or three verdict tokens with a loss follow hundreds without. So SFT
+runs the LM head only on label positions: a small model's head costs as much as a quarter of its layers.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,16 +23,16 @@ from judge.training.lion import Lion
 from judge.training.sharing import branch_inputs
 
 REFERENCE_ADAPTER = "ref"
-"""TRL's name for the frozen copy of the adapter that a DPO starts from."""
+"""TRL's name for the frozen copy of the adapter that DPO starts from."""
 
 POOL = 64
-"""Batches that are made together: rows are shuffled, cut into pools, and sorted by length within each."""
+"""Batches in a pool: rows are shuffled, cut into pools, and sorted by length within each pool."""
 
 
 class LengthSampler(Sampler[int]):
-    """A random order in which neighbours are of like length, so that batches need little padding.
+    """A random order in which neighbours have similar lengths, so that batches need little padding.
 
-    The order depends on seed and epoch alone: a run that is resumed, or runs in more processes, keeps it.
+    The order depends only on arguments and epoch: it stays the same after resuming, or in more processes.
 
     Args:
         lengths: tokens of each row.
@@ -45,7 +44,7 @@ class LengthSampler(Sampler[int]):
         self.lengths, self.batch, self.seed, self.epoch = lengths, batch, seed, 0
 
     def set_epoch(self, epoch: int) -> None:
-        """Take the order of another epoch."""
+        """Switch to the order of another epoch."""
         self.epoch = epoch
 
     def __len__(self) -> int:
@@ -70,9 +69,9 @@ class LengthSampler(Sampler[int]):
 
 
 class _Judge:
-    """What both trainers do: one GPU a process, batches of like length, no model card of their own."""
+    """Shared by both trainers: one GPU per process, batches of similar length, no model card of TRL's."""
 
-    args: Any  # rows name their length in ``length``
+    args: Any  # the length of a row is in its column ``length``
     train_dataset: Any
 
     def __init__(self, **settings: Any):
@@ -86,20 +85,20 @@ class _Judge:
 
     @staticmethod
     def get_optimizer_cls_and_kwargs(args: Any, model: Any = None) -> tuple[Any, dict[str, Any]]:
-        """transformers' choice, but for Lion: bitsandbytes' cannot be sharded by FSDP."""
+        """transformers' choice, except for Lion: FSDP cannot shard that of bitsandbytes."""
         if args.optim == OptimizerNames.LION:
             return Lion, {"lr": args.learning_rate, "betas": (args.adam_beta1, args.adam_beta2)}
         return Trainer.get_optimizer_cls_and_kwargs(args, model)
 
     def create_model_card(self, *_: Any, **__: Any) -> None:
-        """TRL's would overwrite the card of an earlier judge at every checkpoint."""
+        """Do nothing: TRL's card would overwrite that of an earlier judge at every checkpoint."""
 
 
 class JudgeSFTTrainer(_Judge, SFTTrainer):
-    """Cross-entropy over label positions; takes what :class:`judge.training.sharing.SharedCollator` makes.
+    """Cross-entropy over label positions, for batches of :class:`judge.training.sharing.SharedCollator`.
 
-    The loss of a step is the weighted mean over all its label tokens: those of every process and of every
-    micro-batch that is accumulated; that of an evaluation over those of the whole split.
+    The loss of a step is the weighted mean over all its label tokens, of all processes and accumulated
+    micro-batches; the loss of an evaluation is the weighted mean over the whole split.
     """
 
     def __init__(self, **settings: Any):
@@ -107,7 +106,7 @@ class JudgeSFTTrainer(_Judge, SFTTrainer):
         self.loss_is_scaled_for_ga = True  # each micro-batch is divided by the weights of the whole step
 
     def _get_num_items_in_batch(self, batch_samples: list[Any], device: torch.device) -> torch.Tensor:
-        """The weights of all label tokens of a step, added up."""
+        """The sum of the weights of all label tokens of a step."""
         weight = torch.stack([batch["weights"].sum() for batch in batch_samples]).sum().to(device)
         return self.accelerator.gather(weight).sum()
 
@@ -122,17 +121,16 @@ class JudgeSFTTrainer(_Judge, SFTTrainer):
         losses, weights, outputs = weighted_losses(self.accelerator, model, inputs)
         if num_items_in_batch is None:
             loss = losses.sum() / weights.sum()
-        else:  # processes average their gradients, and each has divided by the weight of all
+        else:  # gradients are averaged over processes, and each has divided by the total weight
             loss = losses.sum() * (self.accelerator.num_processes / num_items_in_batch)
         return (loss, outputs) if return_outputs else loss
 
     def prediction_step(
         self, model: Any, inputs: dict[str, torch.Tensor], *_: Any, **__: Any
     ) -> tuple[None, torch.Tensor, torch.Tensor]:
-        """No loss, but the sums of which :func:`mean_loss` makes it, by row.
+        """Not the loss, but each row's sums from which :func:`mean_loss` computes it.
 
-        A mean of the batches' means would depend on what rows are evaluated together, and in how many
-        processes.
+        A mean of batch means would depend on the composition of batches and the number of processes.
         """
         inputs = self._prepare_inputs(inputs)
         with torch.no_grad(), self.compute_loss_context_manager():
@@ -143,12 +141,12 @@ class JudgeSFTTrainer(_Judge, SFTTrainer):
 def weighted_losses(
     accelerator: Any, model: Any, inputs: dict[str, torch.Tensor]
 ) -> tuple[torch.Tensor, torch.Tensor, Any]:
-    """Losses times weights, and weights, both of shape (rows, tokens); the model's outputs."""
+    """Weighted losses and weights, both of shape (rows, tokens), and the model's outputs."""
     targets = inputs["labels"].roll(-1, 1)  # a token is predicted one position before it
     targets[:, -1] = IGNORED
     labelled = targets != IGNORED
     plain = accelerator.unwrap_model(model)
-    with accelerator.autocast():  # a mask in another format than the layers' would be copied in each of them
+    with accelerator.autocast():  # a mask in another format would be copied in every layer
         branches = branch_inputs(plain, inputs)
     logits, outputs = read_logits(model, plain, labelled, input_ids=inputs["input_ids"], **branches)
     weights = inputs["weights"].roll(-1, 1) * labelled
@@ -157,7 +155,7 @@ def weighted_losses(
 
 
 def mean_loss(evaluation: EvalPrediction) -> dict[str, float]:
-    """The loss of an evaluation, of each row's sum of weighted losses and sum of weights."""
+    """The loss of an evaluation, from each row's sum of weighted losses and sum of weights."""
     return {"loss": float(evaluation.predictions.sum() / evaluation.label_ids.sum())}
 
 
@@ -169,7 +167,7 @@ class JudgeDPOTrainer(_Judge, DPOTrainer):
 
     def __init__(self, *args: Any, **kwargs: Any):
         own = dpo_trainer.add_fused_lm_head
-        # TRL can do so, but its DPO has no argument for it, and may compute the reference before it returns.
+        # TRL supports this, but DPOConfig has no argument for it, and __init__ may compute the reference.
         dpo_trainer.add_fused_lm_head = partial(own, cast_lm_head_to_fp32=True)
         try:
             super().__init__(*args, **kwargs)
@@ -177,7 +175,7 @@ class JudgeDPOTrainer(_Judge, DPOTrainer):
             dpo_trainer.add_fused_lm_head = own
 
     def _save(self, output_dir: str | None = None, state_dict: Any = None) -> None:
-        """Save the adapter in training alone: its copy, the reference, is made anew from where it started."""
+        """Save only the adapter in training: the reference copy is made again from the starting adapter."""
         model = self.accelerator.unwrap_model(self.model)
         if REFERENCE_ADAPTER not in getattr(model, "peft_config", {}):
             super()._save(output_dir, state_dict)
@@ -187,8 +185,8 @@ class JudgeDPOTrainer(_Judge, DPOTrainer):
         try:
             super()._save(output_dir, state_dict)
         finally:
-            del model.save_pretrained  # the class's own shows again
+            del model.save_pretrained  # restores the method of the class
 
     def _prepare_dataset(self, dataset: Any, *_: Any, **__: Any) -> Any:
-        """Nothing is left to tokenize, and nothing may be truncated."""
+        """Return the data set as it is: rows are tokenized already, and must not be truncated."""
         return dataset

@@ -1,7 +1,7 @@
-"""How good a judge is while it is being trained: validation samples, judged by the model as it stands.
+"""Measures a judge during training: validation samples, judged by the current model.
 
-A loss says little of a judge, because nearly all of it may lie on the wording of reasonings. So every
-evaluation also asks for verdicts, as a user will, and measures these.
+The loss says little about a judge, because nearly all of it may come from the wording of reasonings. So every
+evaluation also asks for verdicts, as a user would, and measures those.
 """
 
 import math
@@ -30,9 +30,9 @@ MEASURES = ("balanced_accuracy", "auroc", "coverage")
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """One evaluation: the step it followed, the validation loss, and how many samples were judged how well.
+    """One evaluation: its step, the validation loss, the number of judged samples, and the measures.
 
-    Measures are shares from 0 to 1; ``balanced_accuracy`` and ``auroc`` are absent where the samples are all
+    Measures are shares from 0 to 1; ``balanced_accuracy`` and ``auroc`` are ``None`` if the samples are all
     of one class.
     """
 
@@ -44,7 +44,7 @@ class Evaluation:
     coverage: float | None = None
 
     def better_than(self, other: "Evaluation | None") -> bool:
-        """By balanced accuracy, then AUROC, then loss; the earlier of two equals stays the best."""
+        """Compare by balanced accuracy, then AUROC, then loss; of two equals the earlier stays the best."""
         return other is None or self._rank() > other._rank()
 
     def _rank(self) -> tuple[float, float, float]:
@@ -52,7 +52,7 @@ class Evaluation:
         return self.balanced_accuracy or 0.0, self.auroc or 0.0, -loss
 
     def to_dict(self) -> dict[str, Any]:
-        """What is known, as JSON values."""
+        """The known values, for JSON."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 
     def __str__(self) -> str:
@@ -69,15 +69,15 @@ class Evaluation:
 
 
 def validation_samples(folder: Path, count: int) -> list[Sample]:
-    """Labelled validation samples of a data set, by whole documents, so that pairs stay together.
+    """Labelled validation samples of a data set, drawn by whole documents, so that pairs stay together.
 
     Args:
-        folder: a built data set. Samples that name no split belong to the validation split if a row of
-            ``sft/validation.jsonl`` is of their group.
+        folder: a built data set. Samples that name no split belong to the validation split if
+            ``sft/validation.jsonl`` has a row of their group.
         count: documents are drawn, always the same ones, until there are at least this many samples.
 
     Returns:
-        The samples in the set's order; none where the set has no ``samples.jsonl``.
+        The samples in the order of the data set; empty if it has no ``samples.jsonl``.
     """
     file, rows = folder / "samples.jsonl", folder / "sft" / "validation.jsonl"
     if not count or not file.is_file():
@@ -99,7 +99,7 @@ def validation_samples(folder: Path, count: int) -> list[Sample]:
 
 
 def measure(samples: Sequence[Sample], verdicts: Sequence[Verdict]) -> dict[str, Any]:
-    """The :data:`MEASURES` that exist, as shares from 0 to 1; a sample without a verdict is judged wrong."""
+    """The :data:`MEASURES` that can be computed, from 0 to 1; a sample without a verdict counts as wrong."""
     from sklearn.metrics import roc_auc_score
 
     if not samples:
@@ -128,8 +128,7 @@ class _LiveBackend(TransformersBackend):
     def _forward(self, trees: Sequence[PrefixTree], places: "torch.Tensor") -> "torch.Tensor":
         """Logits under the trainer's own autocast.
 
-        Out of inference mode: weights that are gathered from several processes within it could not be trained
-        afterwards.
+        Not in inference mode: weights gathered from several processes in it could not be trained afterwards.
         """
         import torch
 
@@ -140,10 +139,10 @@ class _LiveBackend(TransformersBackend):
 def judge_live(
     trainer: Any, tokenizer: Any, recipe: TrainingConfig, samples: Sequence[Sample]
 ) -> list[Verdict]:
-    """Verdicts of the model in training, adapters on; training goes on as if it had not been asked.
+    """Verdicts of the model in training, with adapters on; training is not affected.
 
-    Every process has to call this. Processes that hold a whole model each judge a part of the samples. Where
-    the model is sharded (ZeRO-3, FSDP) a forward pass takes all processes, so each judges all samples.
+    Every process has to call this. Processes that hold a whole model each judge a part of the samples. If the
+    model is sharded (ZeRO-3, FSDP), a forward pass involves all processes, so each judges all samples.
     """
     import torch
 
@@ -155,7 +154,7 @@ def judge_live(
     devices = [accelerator.device] if accelerator.device.type == "cuda" else []
     with torch.random.fork_rng(devices):
         loaded = LoadedModel(model, tokenizer, recipe.model, None, recipe.max_length)
-        batch_tokens = min(BATCH_TOKENS, recipe.max_length * recipe.batch_size)  # fits, as training does
+        batch_tokens = min(BATCH_TOKENS, recipe.max_length * recipe.batch_size)  # fits, since training fits
         verdicts = Judge(_LiveBackend(trainer, loaded, batch_tokens)).check(samples[part])
     model.train(training)
     if part == slice(None):

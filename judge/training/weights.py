@@ -1,4 +1,4 @@
-"""Weights on disk: written as safetensors, and moved to where the finished judge lies."""
+"""Writes weights as safetensors, and moves them into the folder of the finished judge."""
 
 import os
 import shutil
@@ -16,15 +16,15 @@ STALE = (
     "token_head.safetensors", "adapter.safetensors", "chat_template.jinja", "tokenizer*",
     "special_tokens_map.json", "added_tokens.json", "vocab*", "merges.txt", "*.model",
 )  # fmt: skip
-"""Files by which a judge that lay in the folder before would be taken for a part of the new one."""
+"""Files of an earlier judge in the same folder that could be mistaken for parts of the new one."""
 
 
 @contextmanager
 def saving_to(folder: Path) -> Iterator[None]:
-    """A failure to write within the block is one clear error, and leaves no half-written folder.
+    """Turns a failed write within the block into one clear error, and removes the half-written folder.
 
     Raises:
-        JudgeError: the disk is full or cannot be written.
+        JudgeError: if the disk is full or cannot be written.
     """
     from safetensors import SafetensorError
 
@@ -43,7 +43,7 @@ def save_weights(trainer: Any, folder: Path) -> None:
     """Write the model in training, or its adapter, with its tokenizer. Every process has to call this.
 
     Raises:
-        JudgeError: the disk is full or cannot be written.
+        JudgeError: if the disk is full or cannot be written.
     """
     main = trainer.is_world_process_zero()
     with saving_to(folder):
@@ -53,7 +53,7 @@ def save_weights(trainer: Any, folder: Path) -> None:
         with _whole_weights(trainer):
             trainer.save_model(str(folder))
         if main:
-            for name in ("training_args.bin", "README.md"):  # a pickle, and a card that says nothing
+            for name in ("training_args.bin", "README.md"):  # a pickle, and an empty card
                 (folder / name).unlink(missing_ok=True)
             sync(folder)
         trainer.accelerator.wait_for_everyone()
@@ -61,7 +61,7 @@ def save_weights(trainer: Any, folder: Path) -> None:
 
 @contextmanager
 def _whole_weights(trainer: Any) -> Iterator[None]:
-    """FSDP may write checkpoints in parts; a judge is written whole."""
+    """Let FSDP write full weights within the block; it may write checkpoints in parts."""
     plugin = trainer.accelerator.state.fsdp_plugin if trainer.is_fsdp_enabled else None
     if plugin is None:
         yield
@@ -77,8 +77,8 @@ def _whole_weights(trainer: Any) -> Iterator[None]:
 def own_part(parameter: Any) -> Any:
     """What this process holds of a weight: its shard under ZeRO-3 and FSDP, else all of it.
 
-    Under ZeRO-3 the parameter itself is empty between two passes, and its shard is filled up to a common
-    length with numbers that mean nothing.
+    Under ZeRO-3 the parameter itself is empty between two passes, and its shard is padded to a common length
+    with meaningless numbers.
     """
     if hasattr(parameter, "ds_tensor"):
         shard = parameter.ds_tensor.flatten()
@@ -88,14 +88,14 @@ def own_part(parameter: Any) -> Any:
 
 
 def move_into(output: Path, ready: Path) -> None:
-    """Rename every file of a finished folder into the output, over what lay there."""
+    """Move every file of a finished folder to the output, replacing what is there."""
     names = {path.name for path in ready.iterdir()}
     for pattern in STALE:
         for path in output.glob(pattern):
             if path.name not in names:
                 path.unlink()
     for path in [*ready.iterdir()]:
-        if path.is_dir():  # a folder cannot be renamed over one that holds something
+        if path.is_dir():  # a folder cannot be renamed over one that is not empty
             shutil.rmtree(output / path.name, ignore_errors=True)
         path.replace(output / path.name)
     ready.rmdir()
@@ -103,7 +103,7 @@ def move_into(output: Path, ready: Path) -> None:
 
 
 def link_folder(folder: Path, target: Path) -> None:
-    """A copy that takes no room where the file system has hard links."""
+    """Copy a folder with hard links, which take no space, if the file system has them."""
     remove(target)
     shutil.copytree(folder, target, copy_function=_link)
 
