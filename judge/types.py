@@ -112,16 +112,12 @@ class Sample:
     def fault(self) -> tuple[str, str] | None:
         """The first field that cannot be judged, and what is wrong with it; ``None`` if all can."""
         passages = self.document if isinstance(self.document, tuple | list) else (self.document,)
-        for name, texts in (
-            ("document", passages),
-            ("answer", (self.answer,)),
-            ("question", (self.question,)),
-        ):
-            for text in texts:
-                if not isinstance(text, str):
-                    return name, f"holds {text!r:.60}, expected a text"
-                if fault := lone_surrogate(text):
-                    return name, fault
+        texts: list[tuple[str, Any]] = [("document", passage) for passage in passages]
+        for name, text in (*texts, ("answer", self.answer), ("question", self.question)):
+            if not isinstance(text, str):
+                return name, f"holds {text!r:.60}, expected a text"
+            if fault := lone_surrogate(text):
+                return name, fault
         if not shows(self.document_text):
             return "document", "is empty or shows nothing; a judge needs something to judge against"
         if not shows(self.answer):
