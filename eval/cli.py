@@ -173,7 +173,7 @@ def evaluate_command(
 
     means = parse_gold_labels(gold_labels)
     fit_on = None if baseline_data is None else samples_file(baseline_data, labels=means).load()
-    baselines = [TrivialBaseline(name, fit_on) for name in TRIVIAL_BASELINES if name != model]
+    baselines = [TrivialBaseline(name, fit_on) for name in TRIVIAL_BASELINES]
     if not (first := processes.join(settings["backend"])):  # this one only judges; the first one writes
         baselines, out, bootstrap, latency = [], None, 0, 0
     named = parse_columns(columns)
