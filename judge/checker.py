@@ -15,6 +15,9 @@ from judge.types import Mode, Sample, Span, Verdict
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
+VERDICT_CHUNK = 64
+"""Samples per chunk of models in verdict mode."""
+
 
 class Checker(ABC):
     """Anything that judges samples: one verdict for each, in their order."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from judge.backends.asking import Fitted, read_replies, read_verdicts, reply_form
 from judge.backends.base import WORD_TOKENS, Backend, Decoding, Guide
 from judge.calibrated import CalibratedChecker
-from judge.checker import ahead, in_chunks, judgeable
+from judge.checker import VERDICT_CHUNK, ahead, in_chunks, judgeable
 from judge.prompting.finishing import finish
 from judge.prompting.fitting import TooLong, fit
 from judge.prompting.prompts import BuiltinPrompt, Prompt
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MAX_NEW_TOKENS = 512
 Decodings = Literal["constrained", "free"]
 """Whether reason mode's replies are held to the form of a verdict."""
-CHUNK = {"verdict": 64, "reason": 32}
+CHUNK = {"verdict": VERDICT_CHUNK, "reason": 32}
 """Samples per chunk, by mode: they are sorted into batches together, and verdicts follow after each chunk."""
 
 

@@ -149,11 +149,12 @@ def load_judge(
     if precision == "auto" and backend == "transformers" and template is None and not claims:
         precision = _calibrated_format(model, revision, mode or taught_mode(identity))
     if backend != "openai" and is_encoder(model, identity, revision):
+        pages = reads_pages(identity)
         for option, given in (
             ("mode reason", mode == "reason"),
-            ("template", reads_pages(identity) and template),
-            ("labels", reads_pages(identity) and labels),
-            ("pair", reads_pages(identity) and pair),
+            ("template", pages and template),
+            ("labels", pages and labels),
+            ("pair", pages and pair),
             ("backend vllm", backend == "vllm"),
             ("quantization nf4", quantization == "nf4"),
         ):
@@ -162,7 +163,7 @@ def load_judge(
         if precision != "auto" and exported(identity, "onnx"):
             raise InputError(f"{model} is an export, which takes no precision; omit it")
         encoder: Any
-        if reads_pages(identity):
+        if pages:
             encoder = load_pages(model, revision, identity, precision, max_length, batch_tokens)
         else:
             encoder = load_encoder(

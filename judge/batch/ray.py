@@ -1,8 +1,7 @@
 """Judges a file on a Ray cluster, with the same rows in the same order as on one machine.
 
 This process reads the file chunk by chunk as workers become free. Each worker has its own judge, and their
-rows come back in order. A language model gets the same chunks as on one machine, so each verdict has the same
-neighbours.
+rows come back in order. Chunks are the same as on one machine, so each verdict has the same neighbours.
 """
 
 import math

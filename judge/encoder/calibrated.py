@@ -3,6 +3,7 @@
 from typing import Any
 
 from judge.calibrated import CalibratedChecker
+from judge.checker import VERDICT_CHUNK
 from judge.models.batching import CPU_PADDING
 from judge.types import Mode
 
@@ -22,6 +23,11 @@ class CalibratedEncoder(CalibratedChecker):
     def mode(self) -> Mode:
         """Verdict mode only: an encoder writes no text."""
         return "verdict"
+
+    @property
+    def chunk(self) -> int:
+        """How many samples are sorted into batches together."""
+        return VERDICT_CHUNK
 
     def _most_padding(self) -> int | None:
         """Maximum padding of a row in a batch, in tokens."""

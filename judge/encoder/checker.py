@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     Network = EncoderNetwork | OnnxNetwork
 
 BATCH_TOKENS = 4096
-CHUNK = 64
 
 Scores = tuple[list[float], list[list[float]] | None]
 """p(FAIL) of rows, and of the answer tokens of each row if the network scores tokens."""
@@ -71,11 +70,6 @@ class EncoderJudge(CalibratedEncoder):
     batch_tokens: int = BATCH_TOKENS
     calibrations: "Mapping[Mode, Calibration]" = field(default_factory=dict)
     threshold: float | None = None
-
-    @property
-    def chunk(self) -> int:
-        """How many samples are sorted into batches together."""
-        return CHUNK
 
     def check_chunk(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
         """Judge some samples together."""

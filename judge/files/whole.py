@@ -172,14 +172,14 @@ def write_jsonl(path: Path, rows: Iterable[Mapping[str, Any]]) -> int:
 
 
 def _whole_lines(path: Path) -> Iterator[bytes]:
-    """The lines of a file without a half-written last one; none if there is no file."""
+    """The lines of a file without a half-written last one; empty if the file does not exist."""
     if path.exists():
         with path.open("rb") as stream:
             yield from (line for line in stream if line.endswith(b"\n"))
 
 
 def whole_rows(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a file that an :class:`Appender` wrote; none if there is no file.
+    """Yield the rows of a file that an :class:`Appender` wrote; nothing if the file does not exist.
 
     Raises:
         InputError: if a line is not a JSON object.

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 LAYOUT_VERSION = 1
 BATCH_TOKENS = 4096
 PAGE_TOKENS = 1024
-CHUNK = 64
 
 
 def describe_layout(layout: Layout) -> dict[str, Any]:
@@ -72,11 +71,6 @@ class PagesJudge(CalibratedEncoder):
     batch_tokens: int = BATCH_TOKENS
     calibrations: "Mapping[Mode, Calibration]" = field(default_factory=dict)
     threshold: float | None = None
-
-    @property
-    def chunk(self) -> int:
-        """How many samples are sorted into batches together."""
-        return CHUNK
 
     def check_chunk(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
         """Judge some samples together; those about one document share its computation."""
