@@ -31,7 +31,24 @@ def read_tokenizer(folder: Path) -> "Tokenizer":
     tokenizer.no_truncation()
     tokenizer.no_padding()
     tokenizer.encode_special_tokens = True  # [SEP] in a text does not separate anything
+    _break_up_special_tokens(tokenizer)
     return tokenizer
+
+
+def _break_up_special_tokens(tokenizer: "Tokenizer") -> None:
+    """Put a space into special tokens that the model itself finds in a text, as XLM-R finds ``</s>``."""
+    from tokenizers import normalizers
+
+    special = {
+        token.content: id for id, token in tokenizer.get_added_tokens_decoder().items() if token.special
+    }
+    found = [
+        text for text, id in special.items() if id in tokenizer.encode(text, add_special_tokens=False).ids
+    ]
+    if found:
+        steps = [tokenizer.normalizer] if tokenizer.normalizer else []
+        broken = [normalizers.Replace(text, f"{text[0]} {text[1:]}") for text in found]
+        tokenizer.normalizer = normalizers.Sequence([*steps, *broken])
 
 
 def _stored_tokenizer(folder: Path) -> "Tokenizer":

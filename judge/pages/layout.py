@@ -23,8 +23,8 @@ from judge.types import Sample
 if TYPE_CHECKING:
     from tokenizers import Encoding, Tokenizer
 
-ENDS = ("[CLS]", "[SEP]")
-"""A text's first and last token."""
+ENDS = (("[CLS]", "[SEP]"), ("<s>", "</s>"))
+"""A text's first and last token, in the vocabularies of BERT and of XLM-R."""
 RUNS = (1, 2, 3, 5, 8)
 """Run lengths that are distinguished, in tokens. A token's level is 0 outside of any run, else 1 to 5."""
 QUESTION_TOKENS = 128
@@ -83,10 +83,10 @@ def bert_tokenizer(folder: Path) -> "Tokenizer":
 
 def text_ends(tokenizer: "Tokenizer") -> tuple[int, int]:
     """The tokens that every text begins and ends with. Raises ``ValueError`` if there are none."""
-    first, last = map(tokenizer.token_to_id, ENDS)
-    if first is None or last is None:
-        raise ValueError("knows no [CLS] and [SEP]")
-    return first, last
+    for first, last in (map(tokenizer.token_to_id, ends) for ends in ENDS):
+        if first is not None and last is not None:
+            return first, last
+    raise ValueError("knows neither [CLS] and [SEP] nor <s> and </s>")
 
 
 @dataclass

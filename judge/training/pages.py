@@ -28,6 +28,7 @@ from judge.training.drawing import times_taken
 from judge.training.dressings import with_dressed
 from judge.training.models import data_file
 from judge.training.run import train_and_save
+from judge.types import Language, Sample
 
 MAX_WINDOWS = 4
 """Windows of a document used for training; the rest is cut off. Judging reads up to 16."""
@@ -36,6 +37,8 @@ PAGE_TOKENS = 1024
 POOL = 400
 """Pages sorted by length together, so that batches need little padding and are still mixed."""
 
+UNKNOWN = ("[UNK]", "<unk>")
+"""Names of the token for what a vocabulary cannot spell."""
 WITHOUT_EFFECT = ("lora", "sentences", "max_pairs")
 """Keys of a recipe that are only used for training on pairs."""
 
@@ -67,7 +70,8 @@ def train_pages(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[st
         raise InputError(f"{recipe.model} knows {positions} positions", field="window_tokens")
     layout = Layout(tokenizer, recipe.window_tokens, MAX_WINDOWS)
     labelled = read_splits(file)
-    splits = {name: [one for one in some if one.language == "en"] for name, some in labelled.items()}
+    languages = spelled_languages(labelled["train"], tokenizer)
+    splits = {name: [one for one in some if one.language in languages] for name, some in labelled.items()}
     dressed = with_dressed(splits["train"], recipe.dressings, recipe.seed)
     train, cut, left_out = by_document(dressed, layout)
     if cut > recipe.max_cut_share * len(train):
@@ -80,7 +84,7 @@ def train_pages(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[st
         times = times_taken([one.source for one in train], recipe.source_weights, recipe.seed)
         train = [one for one, count in zip(train, times, strict=True) for _ in range(count)]
     if not train:
-        raise InputError("holds no labelled English sample to train on", file=file)
+        raise InputError(f"holds no labelled sample in a language that {recipe.model} can read", file=file)
     rows = mixed_batches(train, recipe)
     kept_out = by_document(splits["validation"], layout)[0] if recipe.evaluations else []
     refuse_no_validation(recipe, kept_out, file)
@@ -112,8 +116,23 @@ def train_pages(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[st
         summary,
         ENCODER,
         partial(judge_live, network, judge),
-        partial(encoder_identity, judging),
+        partial(encoder_identity, judging, languages),
     )
+
+
+def spelled_languages(samples: Sequence[Sample], tokenizer: Tokenizer) -> list[Language]:
+    """The samples' languages that a tokenizer can spell: at most half of the tokens are unknown.
+
+    An English encoder reads two of three Chinese characters as unknown.
+    """
+    unknown = {tokenizer.token_to_id(name) for name in UNKNOWN}
+    found: list[Language] = []
+    for language in sorted({sample.language for sample in samples}):
+        texts = [one.document_text[:500] for one in samples if one.language == language][:200]
+        ids = [id for text in tokenizer.encode_batch(texts, add_special_tokens=False) for id in text.ids]
+        if sum(id in unknown for id in ids) <= len(ids) / 2:
+            found.append(language)
+    return found
 
 
 def mixed_batches(documents: Sequence[DocumentExamples], recipe: EncoderRecipe) -> list[list[Page]]:
@@ -183,12 +202,16 @@ class PagesTrainer(BatchTrainer):
 
 
 def encoder_identity(
-    layout: Layout, recipe: RunConfig, summary: dict[str, Any], run: dict[str, Any]
+    layout: Layout,
+    languages: Sequence[Language],
+    recipe: RunConfig,
+    summary: dict[str, Any],
+    run: dict[str, Any],
 ) -> dict[str, Any]:
     """The content of ``judge.json``: how this judge reads samples, and its origin."""
     return {
         **describe_layout(layout),
         "modes": ["verdict"],
-        "languages": ["en"],
+        "languages": list(languages),
         **run_identity(recipe, summary, run),
     }

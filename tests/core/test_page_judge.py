@@ -14,6 +14,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 from transformers import AutoModel
 
 from judge.cli.options import introduce
@@ -32,7 +33,7 @@ from judge.pages.attention import Blocks
 from judge.pages.bert import base_weights, read_bert
 from judge.pages.checker import PagesJudge
 from judge.pages.examples import by_document, example
-from judge.pages.layout import RUNS, Layout, pages, runs
+from judge.pages.layout import RUNS, Layout, bert_tokenizer, pages, runs
 from judge.pages.model import PageBatch, PagesNetwork, start_network
 from judge.samples import write_samples
 from judge.shipped import REFERENCE, model_path
@@ -40,7 +41,7 @@ from judge.training.drawing import times_taken
 from judge.training.pages import train_pages as train_encoder
 from judge.types import Label, Sample, Span
 from tests.calling import Refused, call
-from tests.encoders import WORDS
+from tests.encoders import WORDS, save_model
 from tests.tiny_data import build_towers
 from tests.tiny_data import encoder_recipe as recipe
 
@@ -57,6 +58,21 @@ def make_judge(bert: Path) -> Callable[..., PagesJudge]:
         return PagesJudge(network, Layout(tokenizer, window_tokens), **more)
 
     return make
+
+
+@pytest.fixture(scope="module")
+def xlmr(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tiny BERT with a vocabulary like XLM-R's: pieces with scores, control tokens among them."""
+    folder = save_model(tmp_path_factory.mktemp("xlmr"), "bert", "Model")
+    pieces = ["<s>", "<pad>", "</s>", "<unk>", *"\u2581</>\u5854abcdefghijklmnopqrstuvwxyz0123456789"]
+    tokenizer = Tokenizer(
+        models.Unigram([(piece, -1.0 if at > 3 else 0.0) for at, piece in enumerate(pieces)], 3)
+    )
+    tokenizer.normalizer = normalizers.NFKC()
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    tokenizer.add_special_tokens(["<s>", "<pad>", "</s>", "<unk>"])
+    tokenizer.save(str(folder / "tokenizer.json"))
+    return folder
 
 
 def sample(
@@ -192,6 +208,17 @@ def test_special_tokens_in_a_text_stay_text(make_judge: Callable[..., PagesJudge
     assert answer.ids.count(layout.tokenizer.token_to_id("[SEP]")) == 2  # behind question and answer
 
 
+def test_special_tokens_of_a_unigram_vocabulary_stay_text(xlmr: Path) -> None:
+    """XLM-R's vocabulary holds ``</s>`` as a piece like any other, and would find it in a text."""
+    layout = Layout(bert_tokenizer(xlmr), 64)
+    text = "20 </s> m <s> tower<pad> \uff1c/s\uff1e"
+    [answer] = layout.answers(sample(text, text))
+    [window], _ = layout.windows(text)
+    assert not {0, 1, 2} & {*answer.ids[answer.start : -1], *window[1:-1]}
+    assert answer.ids[0] == 0 and answer.ids[-1] == 2
+    assert text[answer.spans[-1][0] :].endswith("\uff1e")  # places are still those of the text
+
+
 def test_a_long_document_is_cut_only_beyond_the_last_window(make_judge: Callable[..., PagesJudge]) -> None:
     judge = make_judge(window_tokens=10)
     text = " ".join(["tower"] * 40)
@@ -242,6 +269,19 @@ def test_what_is_not_trained_on_is_counted(bert: Path, tmp_path: Path) -> None:
     assert [summary[name] for name in ("rows", "left_out", "other_languages")] == [1, 1, 1]
     known = read_trained_on(str(tmp_path / "out"))
     assert fingerprint(rows[0].document_text) in known and fingerprint(rows[2].document_text) not in known
+
+
+def test_an_encoder_that_spells_chinese_is_trained_on_it(xlmr: Path, tmp_path: Path) -> None:
+    rows = [
+        Sample("1", "\u5854 20 m", "20 m", label=Label.PASS, language="zh"),
+        Sample("2", "tower 20 m", "20 m", label=Label.PASS),
+    ]
+    write_samples(tmp_path / "samples.jsonl", rows)
+    summary = train_encoder(recipe(xlmr, tmp_path, tmp_path / "out", max_steps=1))
+    assert (summary["rows"], summary["other_languages"]) == (2, 0)
+    judge = load_judge(str(tmp_path / "out"))
+    assert isinstance(judge, PagesJudge) and judge.languages == ("en", "zh")
+    assert all(verdict.label for verdict in judge.check(rows))
 
 
 def test_an_encoder_learns_is_saved_and_judges(bert: Path, tmp_path: Path) -> None:
