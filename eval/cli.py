@@ -163,7 +163,7 @@ def evaluate_command(
     from eval import report as reporting
     from eval.benchmarks import injection
     from eval.benchmarks.samples_file import samples_file
-    from eval.judges import load_judges
+    from eval.judges import load_judges, method_of
     from eval.judging import describe_run
     from eval.open_factual.cli import answer_beside, as_markdown
     from eval.pages.terminal import print_report
@@ -197,7 +197,7 @@ def evaluate_command(
             "with a file of samples, replies on the benchmarks are constrained too; published figures are of "
             "free ones (--set decoding=free)"
         )
-    if files and first and ":" not in model:  # methods, baselines and recorded verdicts declare no languages
+    if files and first and not method_of(model):  # methods and recorded verdicts declare no languages
         own = (chosen for benchmark, chosen in sets if benchmark in files)
         watch_languages(model, settings).look_through(chain.from_iterable(own))
     run = describe_run(judges, sets, baseline_data=None if fit_on is None else data_hash(fit_on))

@@ -20,6 +20,12 @@ NLI = "cross-encoder/nli-deberta-v3-small"
 """The default encoder of ``selfcheck-nli``."""
 
 
+def method_of(model: str) -> str:
+    """What a ``--model`` names before its colon, a method, ``baseline`` or ``replay``; empty for a model."""
+    kind, colon, _ = model.partition(":")
+    return kind if colon and kind in (*METHODS, "replay", "baseline") else ""
+
+
 def load_judges(
     model: str,
     *,
@@ -54,8 +60,7 @@ def load_judges(
     from judge.judge import Judge
     from judge.load import load_judge
 
-    kind, colon, rest = model.partition(":")
-    prefix = kind if colon and kind in (*METHODS, "replay", "baseline") else ""
+    prefix, rest = method_of(model), model.partition(":")[2]
     if encoder is not None and prefix not in BY_ENCODER:
         wanted = " and ".join(f"{name}:MODEL" for name in BY_ENCODER)
         raise InputError(f"is for --model {wanted}", field="--set encoder")

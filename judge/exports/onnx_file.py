@@ -17,6 +17,7 @@ from torch import nn
 from judge.encoder.onnx import INPUTS
 from judge.errors import InputError
 from judge.models.runtimes import need
+from judge.pages.model import BARRED, compared
 from judge.pages.onnx import INPUTS as PAGE_INPUTS
 
 if TYPE_CHECKING:
@@ -62,7 +63,12 @@ class PageGraph(nn.Module):
         mask = same | ((kinds == 1)[:, :, None] & window[:, None, :])
         more = self.network.levels(levels) * kinds[..., None]
         hidden = self.network.backbone(ids, positions, kinds, more, (), mask[:, None])
-        return self.network.answer(hidden).squeeze(-1), self.network.token(hidden).squeeze(-1)
+        by_answer = self.network.answer(hidden)
+        if self.network.compare is not None:
+            unseen = torch.where(window, 0.0, BARRED)[:, None, :]
+            tokens, own = compared(hidden, hidden, unseen), same.float()
+            by_answer = by_answer + self.network.compare(own @ tokens / own.sum(-1, keepdim=True))
+        return by_answer.squeeze(-1), self.network.token(hidden).squeeze(-1)
 
 
 def write_encoder(network: "EncoderNetwork", file: Path) -> None:

@@ -88,13 +88,22 @@ class PageBatch:
 
 
 class PagesNetwork(nn.Module):
-    """A BERT with the levels of :func:`~judge.pages.layout.runs` added to its inputs, and two heads.
+    """A BERT with the levels of :func:`~judge.pages.layout.runs` added to its inputs, and heads.
+
+    An answer's score is that of its first token, plus what the comparison head makes of its tokens next to
+    what they find in the document (:func:`compared`). An encoder that was pretrained to embed sentences knows
+    much of that from the start, and little by its first token.
 
     The word embeddings are not trained: they are half of a small encoder's weights, and a few thousand
-    documents say little about rare words. ``dense`` uses one mask for a whole batch, which is fast on GPUs.
+    documents say little about rare words.
+
+    Args:
+        backbone: the encoder.
+        dense: use one mask for a whole batch, which is fast on GPUs; by default if there is a GPU.
+        compares: with a comparison head; judges of version 0.3 have none.
     """
 
-    def __init__(self, backbone: Bert, dense: bool | None = None):
+    def __init__(self, backbone: Bert, dense: bool | None = None, compares: bool = True):
         super().__init__()
         size = backbone.config.hidden_size
         self.dense = torch.cuda.is_available() if dense is None else dense
@@ -104,6 +113,7 @@ class PagesNetwork(nn.Module):
         nn.init.normal_(self.levels.weight, std=0.02)
         self.answer = nn.Sequential(nn.Linear(size, size), nn.Tanh(), nn.Linear(size, 1))
         self.token = nn.Linear(size, 1)
+        self.compare = nn.Linear(2 * size, 1) if compares else None
 
     @property
     def device(self) -> torch.device:
@@ -113,21 +123,57 @@ class PagesNetwork(nn.Module):
     def forward(self, batch: PageBatch) -> tuple[torch.Tensor, torch.Tensor]:
         """Log-odds of FAIL of each answer, and of each token of the answers, in the batch's order."""
         device = self.device
-        kinds = batch.kinds.to(device)
-        hidden = self.backbone(
-            batch.ids.to(device),
-            batch.positions.to(device),
-            kinds,
-            self.levels(batch.levels.to(device)) * kinds[..., None],
-            batch.blocks,
-            batch.mask().to(device) if self.dense else None,
-        )
+        hidden = self.encode(batch)
         answers, tokens = batch.answers.to(device), batch.tokens.to(device)
         # Log-odds in 16 bits would be too coarse.
         with torch.autocast(device.type, enabled=False):
             by_answer = self.answer(hidden[answers[:, 0], answers[:, 1]].float())
             by_token = self.token(hidden[tokens[:, 0], tokens[:, 1]].float())
+            if self.compare is not None:
+                by_answer = by_answer + self.compare(self.comparisons(hidden, batch))
         return by_answer.squeeze(-1), by_token.squeeze(-1)
+
+    def encode(self, batch: PageBatch) -> torch.Tensor:
+        """Hidden states of the last layer, ``(pages, tokens, size)``."""
+        kinds = batch.kinds.to(self.device)
+        hidden: torch.Tensor = self.backbone(
+            batch.ids.to(self.device),
+            batch.positions.to(self.device),
+            kinds,
+            self.levels(batch.levels.to(self.device)) * kinds[..., None],
+            batch.blocks,
+            batch.mask().to(self.device) if self.dense else None,
+        )
+        return hidden
+
+    def comparisons(self, hidden: torch.Tensor, batch: PageBatch) -> torch.Tensor:
+        """What the comparison head reads: the mean over each answer's tokens, ``(answers, 2 * size)``."""
+        found: list[torch.Tensor] = []
+        for row, page in enumerate(batch.blocks):
+            edge = page.windows[-1]
+            tokens = compared(hidden[row, edge : page.end].float(), hidden[row, :edge].float())
+            starts = batch.answers[batch.answers[:, 0] == row, 1]
+            lengths = torch.diff(starts, append=torch.tensor([page.end])).tolist()
+            found += [part.mean(0) for part in tokens.split(lengths)]
+        return torch.stack(found)
+
+
+def compared(own: torch.Tensor, document: torch.Tensor, unseen: torch.Tensor | None = None) -> torch.Tensor:
+    """Each token times what it finds in the document, and their distance (Parikh et al., arXiv 1606.01933).
+
+    A token finds the mean of the document's tokens, weighed by their similarity to it.
+
+    Args:
+        own: tokens of answers, ``(..., tokens, size)``.
+        document: those of the document.
+        unseen: added to the similarities, to leave tokens out.
+
+    Returns:
+        ``(..., tokens, 2 * size)``.
+    """
+    similar = own @ document.transpose(-1, -2) / own.shape[-1] ** 0.5
+    near = torch.softmax(similar if unseen is None else similar + unseen, -1) @ document
+    return torch.cat([own * near, (own - near).abs()], -1)
 
 
 def start_network(model: str) -> tuple[PagesNetwork, Tokenizer]:
@@ -156,9 +202,10 @@ def load_network(folder: Path) -> tuple[PagesNetwork, Tokenizer]:
     from safetensors.torch import load_file
 
     base = find_base(folder) if (folder / ADAPTER).is_file() else None
-    network = PagesNetwork(Bert(BertConfig.read(base or folder)))
+    bert = Bert(BertConfig.read(base or folder))
     try:
         weights = load_file(folder / WEIGHTS) if base is None else merged(folder, base, base_weights)
+        network = PagesNetwork(bert, compares="compare.weight" in weights)
         network.load_state_dict({name: weights[name] for name in network.state_dict()})
     except (OSError, RuntimeError, KeyError, SafetensorError) as error:
         reason = str(error).partition("\n")[0]

@@ -27,6 +27,7 @@ from judge.training.config import EncoderRecipe, RunConfig
 from judge.training.drawing import times_taken
 from judge.training.dressings import with_dressed
 from judge.training.models import data_file
+from judge.training.probing import start_from_probe
 from judge.training.run import train_and_save
 from judge.types import Language, Sample
 
@@ -89,6 +90,8 @@ def train_pages(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[st
     kept_out = by_document(splits["validation"], layout)[0] if recipe.evaluations else []
     refuse_no_validation(recipe, kept_out, file)
     held_out = mixed_batches(kept_out, recipe)
+    if not started:
+        start_from_probe(network, rows, recipe.seed)
     trainer = PagesTrainer(
         model=network,
         args=make_arguments(

@@ -14,6 +14,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
+from sklearn.metrics import roc_auc_score
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 from transformers import AutoModel
 
@@ -35,7 +36,7 @@ from judge.pages.checker import PagesJudge
 from judge.pages.examples import by_document, example
 from judge.pages.layout import RUNS, Layout, bert_tokenizer, pages, runs
 from judge.pages.model import PageBatch, PagesNetwork, start_network
-from judge.samples import write_samples
+from judge.samples import read_samples, write_samples
 from judge.shipped import REFERENCE, model_path
 from judge.training.drawing import times_taken
 from judge.training.pages import train_pages as train_encoder
@@ -308,6 +309,30 @@ def test_an_encoder_learns_is_saved_and_judges(bert: Path, tmp_path: Path) -> No
     (out / "model.safetensors").write_bytes(b"0" * 64)
     with pytest.raises(JudgeError, match="holds no encoder judge"):
         load_judge(str(out))
+
+
+def test_training_starts_from_a_probe(bert: Path, tmp_path: Path) -> None:
+    """Before its first step a judge ranks the training answers by what the frozen encoder tells of them."""
+    data = build_towers(tmp_path, 24, 0)
+    train_encoder(recipe(bert, data, tmp_path / "out", max_steps=1, learning_rate=1e-12))
+    judge = load_judge(str(tmp_path / "out"))
+    assert isinstance(judge, PagesJudge) and not judge.network.answer[-1].weight.abs().max() > 1e-9
+    samples = list(read_samples(data / "samples.jsonl"))
+    told = [verdict.p_fail for verdict in judge.check(samples)]
+    assert roc_auc_score([sample.label is Label.FAIL for sample in samples], told) > 0.6
+
+
+def test_a_judge_without_a_comparison_head_stays_so(bert: Path, tmp_path: Path) -> None:
+    """As those of version 0.3 are; they can be trained further."""
+    folder, data = tmp_path / "old", build_towers(tmp_path, 4, 0)
+    train_encoder(recipe(bert, data, folder, max_steps=1))
+    weights = load_file(folder / "model.safetensors")
+    save_file(
+        {name: value for name, value in weights.items() if "compare" not in name},
+        folder / "model.safetensors",
+    )
+    train_encoder(recipe(folder, data, tmp_path / "more", max_steps=1))
+    assert not any("compare" in name for name in load_file(tmp_path / "more" / "model.safetensors"))
 
 
 def test_sources_weigh(bert: Path, tmp_path: Path) -> None:
