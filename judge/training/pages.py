@@ -90,8 +90,6 @@ def train_pages(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[st
     kept_out = by_document(splits["validation"], layout)[0] if recipe.evaluations else []
     refuse_no_validation(recipe, kept_out, file)
     held_out = mixed_batches(kept_out, recipe)
-    if not started:
-        start_from_probe(network, rows, recipe.seed)
     trainer = PagesTrainer(
         model=network,
         args=make_arguments(
@@ -104,6 +102,8 @@ def train_pages(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[st
         token_weight=recipe.token_weight,
         callbacks=list(callbacks),
     )
+    if not started:
+        start_from_probe(network, rows, recipe.seed)  # on the trainer's device by now
     summary = {
         **counts(train),
         "cut": cut,

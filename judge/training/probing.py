@@ -6,7 +6,6 @@ Fitted to the frozen encoder it starts there, and changes the encoder less (Kuma
 
 import random
 from collections.abc import Sequence
-from typing import Any
 
 import torch
 
@@ -43,11 +42,11 @@ def start_from_probe(network: PagesNetwork, batches: Sequence[Sequence[Page]], s
     head = network.compare
     if head is None or len({*labels}) < 2:
         return
-    found: list[Any] = []
+    found: list[torch.Tensor] = []
     with torch.no_grad():
         for pages in track(drawn, "probe the encoder", len(drawn)):
-            batch = PageBatch.of(pages)
-            found.append(network.comparisons(network.encode(batch), batch).cpu())
+            tensors = PageBatch.of(pages)
+            found.append(network.comparisons(network.encode(tensors), tensors).cpu())
         scaler, fit = StandardScaler(), LogisticRegression(C=STRENGTH, max_iter=1000)
         make_pipeline(scaler, fit).fit(torch.cat(found).numpy(), labels)
         weight = torch.from_numpy(fit.coef_ / scaler.scale_)
