@@ -48,7 +48,7 @@ LAYERS = (
 HEAVY = {"torch", "transformers", "datasets", "trl", "peft", "sklearn", "pyarrow"}
 MAY_LOAD = {
     f"judge/training/{name}.py"
-    for name in ("batches", "callbacks", "encoder", "encoder_trainer", "lion", "pages", "trainer")
+    for name in ("batches", "callbacks", "encoder", "encoder_trainer", "lion", "pages", "probing", "trainer")
 }
 MAY_LOAD |= {f"judge/pages/{name}.py" for name in ("model", "bert", "attention")}
 MAY_LOAD |= {"judge/encoder/network.py"}
