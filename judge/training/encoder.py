@@ -19,7 +19,7 @@ from judge.models.identity import ENCODER, read_identity
 from judge.pages.load import reads_pages
 from judge.shipped import model_path
 from judge.training.arguments import make_arguments, precision_of, run_arguments
-from judge.training.batches import judge_live, read_splits, refuse_no_validation
+from judge.training.batches import judge_live, languages_after, read_splits, refuse_no_validation
 from judge.training.card import run_identity
 from judge.training.config import EncoderRecipe, LoraSettings, RunConfig
 from judge.training.drawing import times_taken
@@ -83,7 +83,7 @@ def train_encoder(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[
         callbacks=list(callbacks),
     )
     judge = EncoderJudge(network, pairing, precision=precision_of(recipe), languages=())
-    languages = sorted({item.sample.language for item in train})
+    languages = languages_after(recipe, {item.sample.language for item in train})
     return train_and_save(
         trainer,
         recipe,

@@ -21,7 +21,13 @@ from judge.pages.layout import Layout, Page, pages
 from judge.pages.model import PageBatch, load_network, start_network
 from judge.shipped import model_path
 from judge.training.arguments import make_arguments, precision_of, run_arguments
-from judge.training.batches import BatchTrainer, judge_live, read_splits, refuse_no_validation
+from judge.training.batches import (
+    BatchTrainer,
+    judge_live,
+    languages_after,
+    read_splits,
+    refuse_no_validation,
+)
 from judge.training.card import run_identity
 from judge.training.config import EncoderRecipe, RunConfig
 from judge.training.drawing import times_taken
@@ -119,7 +125,7 @@ def train_pages(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[st
         summary,
         ENCODER,
         partial(judge_live, network, judge),
-        partial(encoder_identity, judging, languages),
+        partial(encoder_identity, judging, languages_after(recipe, languages)),
     )
 
 
@@ -206,7 +212,7 @@ class PagesTrainer(BatchTrainer):
 
 def encoder_identity(
     layout: Layout,
-    languages: Sequence[Language],
+    languages: Sequence[str],
     recipe: RunConfig,
     summary: dict[str, Any],
     run: dict[str, Any],

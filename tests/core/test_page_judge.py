@@ -283,6 +283,9 @@ def test_an_encoder_that_spells_chinese_is_trained_on_it(xlmr: Path, tmp_path: P
     judge = load_judge(str(tmp_path / "out"))
     assert isinstance(judge, PagesJudge) and judge.languages == ("en", "zh")
     assert all(verdict.label for verdict in judge.check(rows))
+    write_samples(tmp_path / "samples.jsonl", rows[1:])
+    train_encoder(recipe(tmp_path / "out", tmp_path, tmp_path / "more", max_steps=1))
+    assert read_identity(str(tmp_path / "more"))["languages"] == ["en", "zh"]  # it still reads both
 
 
 def test_an_encoder_learns_is_saved_and_judges(bert: Path, tmp_path: Path) -> None:

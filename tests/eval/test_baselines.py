@@ -12,7 +12,7 @@ from eval.baselines.prompts import SupportPrompt, ask_answer, ask_claims, ask_re
 from eval.baselines.ragas import Ragas
 from eval.baselines.selfcheck import METHODS, SelfCheck, SelfCheckNgram
 from eval.embeddings import TextEncoder
-from eval.judges import load_judges
+from eval.judges import load_judges, method_of
 from judge.backends.base import Decoding, Generation, LabelRequest
 from judge.errors import InputError
 from judge.judge import Judge
@@ -284,3 +284,12 @@ def test_labels_are_asked_for_whatever_the_judge_was_taught(
     monkeypatch.setattr("judge.load.load_judge", load)
     (judge,) = load_judges(f"{method}:taught-to-reason")
     assert isinstance(judge, SelfCheck | Ragas) and judge.supports.mode == "verdict"
+
+
+@pytest.mark.parametrize(
+    ("model", "method"),
+    [("baseline:overlap", "baseline"), ("selfcheck-nli:org/model", "selfcheck-nli"), ("reference", ""),
+     ("C:/judges/mine", "")],
+)  # fmt: skip
+def test_a_colon_alone_makes_no_method(model: str, method: str) -> None:
+    assert method_of(model) == method
