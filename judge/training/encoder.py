@@ -157,7 +157,7 @@ def with_lora(model: Any, settings: LoraSettings) -> Any:
 
 def encoder_identity(
     pairing: Pairing,
-    languages: Sequence[str],
+    languages: list[str],
     recipe: RunConfig,
     summary: dict[str, Any],
     run: dict[str, Any],
@@ -166,6 +166,6 @@ def encoder_identity(
     return {
         **pairing.describe(),
         "modes": ["verdict"],
-        "languages": list(languages),
+        "languages": languages,
         **run_identity(recipe, summary, run),
     }

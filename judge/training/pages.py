@@ -29,6 +29,7 @@ from judge.training.batches import (
     refuse_no_validation,
 )
 from judge.training.card import run_identity
+from judge.training.checkpoints import complete_checkpoints
 from judge.training.config import EncoderRecipe, RunConfig
 from judge.training.drawing import times_taken
 from judge.training.dressings import with_dressed
@@ -108,7 +109,8 @@ def train_pages(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[st
         token_weight=recipe.token_weight,
         callbacks=list(callbacks),
     )
-    if not started:
+    resumes = recipe.resume and complete_checkpoints(Path(recipe.output))  # which hold trained heads
+    if not started and not resumes:
         start_from_probe(network, rows, recipe.seed)  # on the trainer's device by now
     summary = {
         **counts(train),
@@ -212,7 +214,7 @@ class PagesTrainer(BatchTrainer):
 
 def encoder_identity(
     layout: Layout,
-    languages: Sequence[str],
+    languages: list[str],
     recipe: RunConfig,
     summary: dict[str, Any],
     run: dict[str, Any],
@@ -221,6 +223,6 @@ def encoder_identity(
     return {
         **describe_layout(layout),
         "modes": ["verdict"],
-        "languages": list(languages),
+        "languages": languages,
         **run_identity(recipe, summary, run),
     }

@@ -319,7 +319,7 @@ def test_training_starts_from_a_probe(bert: Path, tmp_path: Path) -> None:
     data = build_towers(tmp_path, 24, 0)
     train_encoder(recipe(bert, data, tmp_path / "out", max_steps=1, learning_rate=1e-12))
     judge = load_judge(str(tmp_path / "out"))
-    assert isinstance(judge, PagesJudge) and not judge.network.answer[-1].weight.abs().max() > 1e-9
+    assert isinstance(judge, PagesJudge) and judge.network.answer[-1].weight.abs().max() < 1e-9
     samples = list(read_samples(data / "samples.jsonl"))
     told = [verdict.p_fail for verdict in judge.check(samples)]
     assert roc_auc_score([sample.label is Label.FAIL for sample in samples], told) > 0.6
