@@ -162,8 +162,10 @@ def read_report(path: Path) -> dict[str, Any]:
 
 def figures(metrics: dict[str, Any]) -> Sequence[str]:
     """The cells of one row of the table."""
-    low, high = metrics["balanced_accuracy_ci"]
-    balanced = f"{percent(metrics['balanced_accuracy'])} [{percent(low)}, {percent(high)}]"
+    balanced = percent(metrics["balanced_accuracy"])
+    if metrics["balanced_accuracy_ci"] is not None:  # answers about one document have none
+        low, high = metrics["balanced_accuracy_ci"]
+        balanced += f" [{percent(low)}, {percent(high)}]"
     return (
         str(metrics["n"]),
         percent(metrics["accuracy"]),

@@ -57,12 +57,31 @@ def teach_command(
         settings["perturb"] = "false"
     plan = adapting_steps(out, "own-domain", settings)
     for number, step in enumerate(plan, start=1):
-        if step.made is not None and step.made.exists():
-            say(f"step {number} of {len(plan)}: {step.title}: done before")
-            continue
-        say(f"step {number} of {len(plan)}: {step.title}")
-        run(replace(step, fresh=None))
+        done = step.made is not None and step.made.exists()
+        say(f"step {number} of {len(plan)}: {step.title}{': done before' if done else ''}")
+        if not done:
+            run(replace(step, fresh=None))
+        if number == 1:
+            check_held_out(out / "data", file)
     show(out, ADAPTED, "your held-out answers")
+
+
+def check_held_out(data: Path, file: Path) -> None:
+    """Check that the data set can measure a judge.
+
+    Raises:
+        InputError: if its test split lacks one of the labels.
+    """
+    labels = {row["label"] for _, row in read_rows(data / "test.jsonl")}
+    if len(labels) < len(Label):
+        used = len({row["group"] for _, row in read_rows(data / "samples.jsonl")})
+        held_out = f"{labels.pop()} alone" if labels else "none"
+        raise InputError(
+            f"gives answers to learn from on {counted(used, 'document')}, and too few to measure the judge "
+            f"on: those held out are {held_out}. Give more answers, or longer ones, which offer more to "
+            "change; or labelled ones. Then name another --out",
+            file=file,
+        )
 
 
 def read_answers(file: Path, columns: Columns, labels: Meanings | None = None) -> list[Sample]:

@@ -21,12 +21,13 @@ from eval.pages.cli import app as report_app
 from judge import shipped
 from judge.cli import demo, running, teach
 from judge.cli.calibrate import app as calibrate_app
+from judge.cli.demo import figures
 from judge.cli.demo_steps import ADAPTED, TRAINED, Step, adapting_steps
 from judge.cli.main import COMMANDS
 from judge.cli.merge import app as merge_app
-from judge.cli.teach import FEWEST
+from judge.cli.teach import FEWEST, check_held_out
 from judge.configs import load_config
-from judge.errors import JudgeError
+from judge.errors import InputError, JudgeError
 from judge.files import write_json, write_jsonl
 from judge.models import bundled
 from judge.shipped import find_recipe
@@ -351,3 +352,19 @@ def test_what_cannot_be_taught(
     assert call("teach", "mine.jsonl", *words) == 2
     assert message in capsys.readouterr().err
     assert taught == [] and not Path("runs").exists()
+
+
+@pytest.mark.parametrize(("held_out", "said"), [([], "are none"), (["PASS", "PASS"], "are PASS alone")])
+def test_answers_that_leave_nothing_to_measure_on(held_out: list[str], said: str, tmp_path: Path) -> None:
+    rows = [{"label": label, "group": f"page {number}"} for number, label in enumerate(["PASS", "FAIL"] * 4)]
+    write_jsonl(tmp_path / "samples.jsonl", rows)
+    write_jsonl(tmp_path / "test.jsonl", [{"label": label} for label in held_out])
+    with pytest.raises(InputError, match=f"mine.jsonl: gives .* on 8 documents, .* held out {said}"):
+        check_held_out(tmp_path, Path("mine.jsonl"))
+    write_jsonl(tmp_path / "test.jsonl", rows[:2])
+    check_held_out(tmp_path, Path("mine.jsonl"))
+
+
+def test_figures_without_an_interval() -> None:
+    metrics = dict.fromkeys(("accuracy", "balanced_accuracy", "f1", "auroc", "coverage"), 0.5)
+    assert figures({**metrics, "n": 2, "balanced_accuracy_ci": None})[2] == "50.0"
