@@ -86,7 +86,7 @@ def store_of(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Callable[...
 
 
 @pytest.fixture(scope="session")
-def starter_twins(tmp_path_factory: pytest.TempPathFactory) -> list[Sample]:
+def starter_pairs(tmp_path_factory: pytest.TempPathFactory) -> list[Sample]:
     """A third of the starter corpus, with an edited pair and an added pair of every gold that allows one."""
     from data_pipeline.edits import RulePerturber
     from data_pipeline.pairs import make_makers, make_pairs
@@ -98,7 +98,7 @@ def starter_twins(tmp_path_factory: pytest.TempPathFactory) -> list[Sample]:
         golds.add(read_source(SourceConfig(kind="starter", limit=300), 0))
         perturb, shares = RulesTeacher(RulePerturber(0)).perturb, {"edit": 1.0, "added": 1.0}
         found = make_pairs(golds.samples(), perturb, make_makers(golds, 0), shares, seed=0)
-        return [sample for twins in found for sample in twins.samples]
+        return [sample for made in found for sample in made.samples]
 
 
 # --- Tiny random models, one for each way in which a tokenizer treats a conversation ------------------------

@@ -150,7 +150,7 @@ class Filler:
             for samples in self._make(tried):
                 if samples:
                     missing[Label.FAIL] -= 1
-                    yield _without_twin(*samples[:2])
+                    yield _hallucinated_alone(*samples[:2])
             wanted = before - missing[Label.FAIL] if missing[Label.FAIL] else missing[Label.PASS]
             for gold in self._next(split, min(wanted, missing[Label.PASS])):
                 missing[Label.PASS] -= 1
@@ -167,7 +167,7 @@ def _alone(gold: Sample) -> Sample:
     return replace(gold, label=Label.PASS, meta={**gold.meta, "pair": gold.id, "kind": "edit"})
 
 
-def _without_twin(faithful: Sample, wrong: Sample) -> Sample:
+def _hallucinated_alone(faithful: Sample, wrong: Sample) -> Sample:
     """The hallucinated sample of a pair, with the answer it was made from as ``meta["gold_answer"]``."""
     known = {"gold_answer": faithful.answer} if faithful.document == wrong.document else {}
     return replace(wrong, meta={**wrong.meta, **known})

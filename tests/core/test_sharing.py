@@ -212,7 +212,7 @@ def test_micro_batches_add_up_to_the_step(model: Any, compute_loss: Any) -> None
 
 
 def test_real_prompts_share_their_document(model: Any, compute_loss: Any, tiny_backend: Any) -> None:
-    """Gold answer and its twin, both modes, as they come out of the renderer."""
+    """Gold answer and its counterpart, both modes, as they come out of the renderer."""
     renderer: Renderer = tiny_backend("chatml").renderer
     rows = []
     for answer, label in (("It is blue.", Label.PASS), ("It is green.", Label.FAIL)):

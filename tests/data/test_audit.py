@@ -34,7 +34,7 @@ EVIL = '<script>alert(1)</script> & "quoted" {{ 7 * 7 }} | `code` [link](javascr
 def pairs(
     number: int, hallucinated: str = "{0} saw {1} ships", source: str = "ports", edit_type: str = "number"
 ) -> Iterator[Sample]:
-    """Twins that only their documents tell apart; ``hallucinated`` words the wrong one."""
+    """Pairs that only their documents tell apart; ``hallucinated`` words the wrong one."""
     rng = random.Random(source)
     names = ["Ada", "Bela", "Cleo", "Dora", "Emil", "Finn", "Gus", "Hana"]
     for count in range(number):
@@ -124,8 +124,8 @@ def test_a_telling_wording_is_over_the_limit(found: dict) -> None:
     ]
 
 
-def test_twins_never_part_in_the_folds() -> None:
-    """A rule that memorises would meet the twin of what it has learnt, and score far below chance."""
+def test_pairs_never_part_in_the_folds() -> None:
+    """A rule that memorises would meet the counterpart of what it has learned, and score far below chance."""
     rows = []
     for count in range(200):
         words = "".join(random.Random(count).choices("abcdefghijklmnop", k=40))

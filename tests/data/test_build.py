@@ -125,7 +125,7 @@ def test_documents_that_the_users_groups_put_into_two_splits_are_told(tmp_path: 
     assert sum("about a document of another split" in line for line in said) == 1
 
 
-def test_no_twin_borrows_from_a_held_out_document(tmp_path: Path) -> None:
+def test_no_pair_borrows_from_a_held_out_document(tmp_path: Path) -> None:
     shares = {"edits": 0.0, "additions": 1.0, "document_edits": 1.0, "long_answers": 1.0}
     source = {"kind": "starter", "tasks": ["qa"], "languages": ["en"], "limit": 400}
     recipe = {"sources": [source], "output": str(tmp_path), "audit": "off", "preferences": {"pairs": 0}}
@@ -389,7 +389,7 @@ def test_rows_without_a_label_are_right_answers_of_unlabelled_sets_alone(
     assert len(taken) == {None: len(rows), "PASS": 1, "FAIL": 0}[known]
 
 
-def test_an_id_that_a_twin_gets(tmp_path: Path) -> None:
+def test_an_id_that_a_counterpart_gets(tmp_path: Path) -> None:
     rows = [{**row, "id": name} for row, name in zip(LABELLED[::2], ("a", "a-twin"), strict=False)]
     with pytest.raises(InputError, match="id 'a-twin' occurs twice"):
         build(mine(tmp_path / "data", write(tmp_path / "mine.jsonl", rows), perturb=True))

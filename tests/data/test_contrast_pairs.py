@@ -1,4 +1,4 @@
-"""Twins differ in what the document supports and in nothing that an answer alone gives away."""
+"""Pairs differ in what the document supports and in nothing that an answer alone gives away."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -25,15 +25,15 @@ StoreOf = Callable[..., SampleStore]
 
 
 @pytest.fixture(scope="module")
-def pairs(starter_twins: list[Sample]) -> list[Pair]:
-    """Faithful and hallucinated twin of every pair."""
-    return list(zip(starter_twins[::2], starter_twins[1::2], strict=True))
+def pairs(starter_pairs: list[Sample]) -> list[Pair]:
+    """Faithful and hallucinated sample of every pair."""
+    return list(zip(starter_pairs[::2], starter_pairs[1::2], strict=True))
 
 
 # --- Any pair -----------------------------------------------------------------------------------------------
 
 
-def test_twins_share_everything_but_answer_and_label(pairs: list[Pair]) -> None:
+def test_pairs_share_everything_but_answer_and_label(pairs: list[Pair]) -> None:
     assert len({sample.id for pair in pairs for sample in pair}) == 2 * len(pairs)
     for faithful, hallucinated in pairs:
         assert (faithful.label, hallucinated.label) == (Label.PASS, Label.FAIL)
@@ -206,7 +206,7 @@ def by_rule(*edit_types: str) -> Perturb:
     return RulesTeacher(RulePerturber(0, edit_types)).perturb
 
 
-def twins_of(
+def make_all(
     store: SampleStore, perturb: Perturb, edits: float, additions: float, seed: int = 0
 ) -> list[GoldPairs]:
     shares = {"edit": edits, "added": additions}
@@ -217,11 +217,11 @@ def test_shares(store_of: StoreOf) -> None:
     store = store_of([sample for sample in load_starter() if sample.language == "en"][:240])
 
     def types(edits: float, additions: float) -> Counter[str]:
-        found = twins_of(store, by_rule("number", "date"), edits, additions)
-        samples = [sample for twins in found for sample in twins.samples]
+        found = make_all(store, by_rule("number", "date"), edits, additions)
+        samples = [sample for made in found for sample in made.samples]
         labels = Counter(sample.label for sample in samples)
         assert labels[Label.PASS] == labels[Label.FAIL]
-        assert all(twins.samples or twins.dropped is not None for twins in found)
+        assert all(made.samples or made.dropped is not None for made in found)
         kinds = (sample.meta["edit_type"] for sample in samples if sample.label is Label.FAIL)
         return Counter("addition" if name == "added_sentence" else "edit" for name in kinds)
 
@@ -250,7 +250,7 @@ def test_without_a_pair_both_classes_lose_the_answer_and_the_reason_is_kept(
     store_of: StoreOf, perturb: Perturb, edits: float, additions: float, dropped: str
 ) -> None:
     store = store_of([gold("a", "1", "It is blue.")])
-    [found] = twins_of(store, perturb, edits, additions)
+    [found] = make_all(store, perturb, edits, additions)
     assert (found.gold.id, found.samples, found.dropped) == ("a", (), dropped)
 
 
@@ -262,10 +262,10 @@ def test_how_far_a_teacher_reads_ahead_changes_nothing(
         return iter(list(by_rule("number", "date")(list(golds))))
 
     store = store_of([sample for sample in load_starter() if sample.language == "zh"][:40])
-    one_by_one = twins_of(store, by_rule("number", "date"), edits, additions)
-    assert twins_of(store, all_at_once, edits, additions) == one_by_one
+    one_by_one = make_all(store, by_rule("number", "date"), edits, additions)
+    assert make_all(store, all_at_once, edits, additions) == one_by_one
     order = {sample.id: place for place, sample in enumerate(store.samples())}
-    places = [order[twins.gold.id] for twins in one_by_one]
+    places = [order[made.gold.id] for made in one_by_one]
     assert places == sorted(places) and len(set(places)) == len(places) > 0
 
 
@@ -292,11 +292,11 @@ def auroc(samples: list[Sample], features: Any) -> float:
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_wording_and_length_give_nothing_away(starter_twins: list[Sample], language: str) -> None:
+def test_wording_and_length_give_nothing_away(starter_pairs: list[Sample], language: str) -> None:
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.metrics import roc_auc_score
 
-    samples = [sample for sample in starter_twins if sample.language == language]
+    samples = [sample for sample in starter_pairs if sample.language == language]
     assert auroc(samples, [TfidfVectorizer(analyzer="char", ngram_range=(1, 3), min_df=2)]) <= 0.65
     labels = [sample.label is Label.FAIL for sample in samples]
     assert 0.45 <= roc_auc_score(labels, [len(sample.answer) for sample in samples]) <= 0.55

@@ -1,4 +1,4 @@
-"""A mix keeps twins together, holds shares of kinds and the cap for sources, and tells of what it cannot."""
+"""A mix keeps pairs together, holds shares of kinds and the cap for sources, and tells of what it cannot."""
 
 import random
 from collections import Counter
@@ -106,7 +106,7 @@ def test_what_is_allotted(
 # --- Drawing ------------------------------------------------------------------------------------------------
 
 
-def twins(name: str, source: str = "s", kind: str = "edit") -> list[Sample]:
+def a_pair(name: str, source: str = "s", kind: str = "edit") -> list[Sample]:
     shared: dict[str, Any] = {"document": "D.", "answer": "A.", "source": source, "group": name}
     meta = {"pair": name, "kind": kind}
     return [
@@ -116,7 +116,7 @@ def twins(name: str, source: str = "s", kind: str = "edit") -> list[Sample]:
 
 
 def pairs(number: int, name: str, **values: Any) -> list[Sample]:
-    return [item for place in range(number) for item in twins(f"{name}-{place}", **values)]
+    return [item for place in range(number) for item in a_pair(f"{name}-{place}", **values)]
 
 
 def labelled(number: int, name: str, label: Label, source: str = "s") -> list[Sample]:
@@ -161,7 +161,7 @@ MIXED = (
     kinds=st.none()
     | st.dictionaries(st.sampled_from(["edit", "long", "added", "labelled"]), st.floats(0.1, 1), min_size=1),
 )
-def test_twins_stay_together_and_the_cap_holds(
+def test_pairs_stay_together_and_the_cap_holds(
     store_of: StoreOf, number: int, seed: int, cap: float, kinds: dict[str, float] | None
 ) -> None:
     left, record = drawn(store_of(MIXED), seed, samples=number, kinds=kinds, max_source=cap)

@@ -1,4 +1,4 @@
-"""Twins by their document: one supports the answer, one does not, and nothing else tells them apart."""
+"""Pairs by their document: one supports the answer, one does not, and nothing else tells them apart."""
 
 import random
 from collections.abc import Iterable
@@ -128,14 +128,14 @@ def test_one_claim_of_a_long_answer_loses_its_ground() -> None:
         assert "Ada Holst" in found.faithful_document and "Clara Brandt" in found.faithful_document
 
 
-def test_a_faithful_twin_loses_what_supports_another_answer() -> None:
+def test_a_faithful_sample_loses_what_supports_another_answer() -> None:
     [found] = delete_of(
         gold("Ada Holst", "Who designed the bridge?"), gold("every June", "When is the fair?")
     )
     assert found.faithful_document == BRIDGE.replace(" A fair is held there every June.", "")
 
 
-def test_a_faithful_twin_keeps_every_word_of_its_answer() -> None:
+def test_a_faithful_sample_keeps_every_word_of_its_answer() -> None:
     answer = "The builder Clara Brandt worked for 27 months on the bridge, which was designed in 1931."
     for found in delete_of(gold(answer)):
         assert "1931" in (found.faithful_document or "") and "27 months" in (found.faithful_document or "")
@@ -371,7 +371,7 @@ def test_initials_and_other_spellings_of_a_number_go_too(
         assert second not in (each.hallucinated_document or "")
 
 
-# --- Twins --------------------------------------------------------------------------------------------------
+# --- Pairs --------------------------------------------------------------------------------------------------
 
 
 def unedited(golds: Iterable[Sample]) -> list[Any]:
@@ -380,11 +380,9 @@ def unedited(golds: Iterable[Sample]) -> list[Any]:
     return []
 
 
-def test_twins_differ_in_their_document_alone() -> None:
+def test_pairs_differ_in_their_document_alone() -> None:
     golds = load_starter()
-    made = [
-        twins.samples for twins in make_pairs(golds, unedited, {"document": edited}, {"document": 1.0}, 0)
-    ]
+    made = [made.samples for made in make_pairs(golds, unedited, {"document": edited}, {"document": 1.0}, 0)]
     pairs = [pair for pair in made if pair]
     assert len(made) == len(golds) and len(pairs) > 0.5 * len(golds)
     for faithful, hallucinated in pairs:
@@ -398,7 +396,7 @@ def test_twins_differ_in_their_document_alone() -> None:
 
 
 @pytest.mark.parametrize(("kind", "least"), [("xquad", 0.45), ("webnlg", 0.7), ("covid_qa", 0.15)])
-def test_real_answers_get_twins(kind: str, least: float, shared_data: Path, tmp_path: Path) -> None:
+def test_real_answers_get_pairs(kind: str, least: float, shared_data: Path, tmp_path: Path) -> None:
     """The least yields say what strict rules leave, not what is wanted."""
     golds = list(read_source(SourceConfig(kind=kind, path=str(shared_data), limit=2000), 0))
     with SampleStore(tmp_path / "golds.sqlite") as store:

@@ -134,8 +134,8 @@ def test_planted_leaks_are_found_and_others_left_alone() -> None:
     assert all(right == total == 40 for right, total in found.values())
 
 
-def test_twins_go_together_and_others_about_their_document_by_themselves(index: BenchmarkIndex) -> None:
-    """The row that leaks may stand behind its twin, and may be about another document."""
+def test_pairs_go_together_and_others_about_their_document_by_themselves(index: BenchmarkIndex) -> None:
+    """The row that leaks may stand behind its counterpart, and may be about another document."""
     rows = [
         Sample("1", LAKE[::-1], "x", group="a", meta={"pair": "p"}),
         Sample("2", "A free document.", "x", group="a"),

@@ -74,8 +74,8 @@ def test_a_clean_wrong_answer_becomes_a_perturbation(
     assert (found.answer, found.edit_type, found.change) == (new, kind, "so")
     assert (found.replaced, found.inserted) == (replaced, inserted)
     meta = {"edit_type": kind, "replaced": replaced, "inserted": inserted}
-    twin = Sample("t", old, new, language=language, label=Label.FAIL, meta=meta)
-    assert inserted in (explain(twin) or inserted)  # the reasoning for a known label tells of it
+    edited = Sample("t", old, new, language=language, label=Label.FAIL, meta=meta)
+    assert inserted in (explain(edited) or inserted)  # the reasoning for a known label tells of it
 
 
 @pytest.mark.parametrize(("reason", "language", "old", "new"), REFUSED_ANSWERS)

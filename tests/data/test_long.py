@@ -176,7 +176,7 @@ def test_errors_stand_where_they_are_said_to(made: list[tuple[Sample, Sample, Sa
         assert abs(len(right.answer) - len(wrong.answer)) <= 0.1 * len(right.answer)
 
 
-def test_the_faithful_twin_says_what_its_document_says(made: list[tuple[Sample, Sample, Sample]]) -> None:
+def test_the_faithful_sample_says_what_its_document_says(made: list[tuple[Sample, Sample, Sample]]) -> None:
     for item, right, wrong in made:
         rest = right.answer
         for link in ("In addition, t", "Also, t", "In addition, a", "Also, a"):

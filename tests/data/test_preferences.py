@@ -29,8 +29,8 @@ def wrong(sample: Sample, mode: Mode) -> str:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_judgements_parse_to_their_label(starter_twins: list[Sample], mode: Mode) -> None:
-    for sample in starter_twins:
+def test_judgements_parse_to_their_label(starter_pairs: list[Sample], mode: Mode) -> None:
+    for sample in starter_pairs:
         correct, mistaken = parse(right(sample, mode)), parse(wrong(sample, mode))
         assert correct.label is sample.label, sample.id
         assert mistaken.label is opposite(gold_label(sample)), sample.id
@@ -66,8 +66,8 @@ def test_form_of_an_sft_row() -> None:
 
 
 def test_form_of_a_dpo_row() -> None:
-    twin = replace(EN, label=Label.FAIL, meta={"edit_type": "number", "pair": "e"})
-    assert dpo_row(twin, "reason", "right", "wrong", "model") == {
+    edited = replace(EN, label=Label.FAIL, meta={"edit_type": "number", "pair": "e"})
+    assert dpo_row(edited, "reason", "right", "wrong", "model") == {
         "id": "e-reason-model",
         "prompt": BuiltinPrompt().messages(EN, "reason"),
         "chosen": [{"role": "assistant", "content": "right"}],
@@ -93,8 +93,8 @@ def sample_id(row: DPORow) -> str:
 
 
 @pytest.fixture(scope="module")
-def store(store_of: Callable[..., SampleStore], starter_twins: list[Sample]) -> SampleStore:
-    return store_of(starter_twins, split="train")
+def store(store_of: Callable[..., SampleStore], starter_pairs: list[Sample]) -> SampleStore:
+    return store_of(starter_pairs, split="train")
 
 
 def pairs(store: SampleStore, count: int, config: PreferenceConfig, seed: int = 0) -> list[DPORow]:
@@ -102,8 +102,8 @@ def pairs(store: SampleStore, count: int, config: PreferenceConfig, seed: int = 
 
 
 @pytest.mark.parametrize(("count", "share"), [(0, 0.25), (1, 0.25), (7, 0.5), (32, 0.25), (40, 1.0), (40, 0)])
-def test_pairs(store: SampleStore, starter_twins: list[Sample], count: int, share: float) -> None:
-    by_id = {sample.id: sample for sample in starter_twins}
+def test_pairs(store: SampleStore, starter_pairs: list[Sample], count: int, share: float) -> None:
+    by_id = {sample.id: sample for sample in starter_pairs}
     rows = pairs(store, count, PreferenceConfig(reason_share=share))
     assert len(rows) == count
     assert len({sample_id(row) for row in rows}) == count  # no sample twice, in whichever mode
@@ -119,17 +119,17 @@ def test_pairs(store: SampleStore, starter_twins: list[Sample], count: int, shar
         assert parse(row["rejected"][-1]["content"]).label is opposite(gold)
 
 
-def test_as_many_as_there_are(store_of: Callable[..., SampleStore], starter_twins: list[Sample]) -> None:
-    rows = pairs(store_of(starter_twins[:6], split="train"), 50, PreferenceConfig())
+def test_as_many_as_there_are(store_of: Callable[..., SampleStore], starter_pairs: list[Sample]) -> None:
+    rows = pairs(store_of(starter_pairs[:6], split="train"), 50, PreferenceConfig())
     assert len(rows) == len({sample_id(row) for row in rows}) == 6
 
 
 @pytest.mark.parametrize("label", Label)
 def test_no_label_has_more_pairs_than_the_other(
-    store_of: Callable[..., SampleStore], starter_twins: list[Sample], label: Label
+    store_of: Callable[..., SampleStore], starter_pairs: list[Sample], label: Label
 ) -> None:
-    few = [sample for sample in starter_twins if sample.label is label][:3]
-    many = [sample for sample in starter_twins if sample.label is not label][-20:]
+    few = [sample for sample in starter_pairs if sample.label is label][:3]
+    many = [sample for sample in starter_pairs if sample.label is not label][-20:]
     said: list[str] = []
     store, config = store_of([*few, *many], split="train"), PreferenceConfig(reason_share=0.0)
     rows = list(preference_rows(store, "train", 20, config, 0, said.append))
@@ -138,18 +138,18 @@ def test_no_label_has_more_pairs_than_the_other(
 
 
 def test_the_seed_decides_and_not_the_order(
-    store_of: Callable[..., SampleStore], starter_twins: list[Sample]
+    store_of: Callable[..., SampleStore], starter_pairs: list[Sample]
 ) -> None:
     config = PreferenceConfig()
-    store, reverse = (store_of(samples, split="train") for samples in (starter_twins, starter_twins[::-1]))
+    store, reverse = (store_of(samples, split="train") for samples in (starter_pairs, starter_pairs[::-1]))
     first = pairs(store, 16, config)
     assert first == pairs(store, 16, config) == pairs(reverse, 16, config)
     assert first != pairs(store, 16, config, seed=1)
 
 
-def test_pairs_are_of_their_split(store_of: Callable[..., SampleStore], starter_twins: list[Sample]) -> None:
-    store = store_of(starter_twins, split="train")
-    held_out = {sample.id for sample in starter_twins[-20:]}
+def test_pairs_are_of_their_split(store_of: Callable[..., SampleStore], starter_pairs: list[Sample]) -> None:
+    store = store_of(starter_pairs, split="train")
+    held_out = {sample.id for sample in starter_pairs[-20:]}
     for name in held_out:
         store.table.execute("UPDATE samples SET split = 'validation' WHERE id = ?", (name,))
     rows = preference_rows(store, "validation", 8, PreferenceConfig(), 0)

@@ -245,10 +245,10 @@ def test_any_text_gets_a_reasoning_or_none(
 # --- On the starter corpus ----------------------------------------------------------------------------------
 
 
-def test_right_reasonings_quote_what_decides(starter_twins: list[Sample]) -> None:
+def test_right_reasonings_quote_what_decides(starter_pairs: list[Sample]) -> None:
     told: Counter[Label | None] = Counter()
     held = edited = 0
-    for item in starter_twins:
+    for item in starter_pairs:
         found = findings(item)
         told[item.label] += bool(found)
         flat = " ".join(item.document_text.split())
@@ -262,24 +262,24 @@ def test_right_reasonings_quote_what_decides(starter_twins: list[Sample]) -> Non
         if found and item.meta.get("edit_type") != "added_sentence" and there and occurs(there, flat):
             edited += 1
             held += any(occurs(there, quote) for quote in quotes_of(item))
-    assert min(told[label] for label in Label) > 0.85 * len(starter_twins) / 2
+    assert min(told[label] for label in Label) > 0.85 * len(starter_pairs) / 2
     assert held >= 0.95 * edited > 0
 
 
-def test_the_judge_finds_its_quotes_again(starter_twins: list[Sample]) -> None:
-    for item in starter_twins[::7]:
+def test_the_judge_finds_its_quotes_again(starter_pairs: list[Sample]) -> None:
+    for item in starter_pairs[::7]:
         if reasoning := explain(item):
             evidence, _ = cite(item.document_text, item.answer, item.label, reasoning)
             assert evidence
 
 
-def test_each_sample_has_one_reasoning(starter_twins: list[Sample]) -> None:
+def test_each_sample_has_one_reasoning(starter_pairs: list[Sample]) -> None:
     first, second = Mistakes(), Mistakes()
-    for item in starter_twins[::9]:
+    for item in starter_pairs[::9]:
         assert explain(item) == explain(item) and first.of(item) == second.of(item)
 
 
-def test_wording_does_not_tell_right_from_wrong(starter_twins: list[Sample]) -> None:
+def test_wording_does_not_tell_right_from_wrong(starter_pairs: list[Sample]) -> None:
     """What is chosen and what is rejected cannot be told apart without the sample."""
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.linear_model import LogisticRegression
@@ -289,7 +289,7 @@ def test_wording_does_not_tell_right_from_wrong(starter_twins: list[Sample]) -> 
 
     mistakes = Mistakes()
     rows: list[tuple[str, int, str]] = []
-    for item in sorted(starter_twins, key=lambda item: item.label is Label.PASS):
+    for item in sorted(starter_pairs, key=lambda item: item.label is Label.PASS):
         right, mistaken = explain(item), mistakes.of(item)
         if item.language == "en" and right and mistaken:
             rows += [(right, 1, item.group), (mistaken, 0, item.group)]

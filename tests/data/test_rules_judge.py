@@ -111,8 +111,8 @@ def test_a_fact_stands_in_other_spellings(text: str, document: str, there: bool)
     assert stands(fact, document, "en") is there
 
 
-def twins(golds: list[Sample]) -> list[tuple[Sample, Sample]]:
-    """Gold samples, each with a hallucinated twin."""
+def in_pairs(golds: list[Sample]) -> list[tuple[Sample, Sample]]:
+    """Gold samples, each with a hallucinated counterpart."""
     perturber = RulePerturber(0)
     return [
         (gold, replace(gold, answer=edit.answer, label=Label.FAIL, meta={"change": edit.change}))
@@ -123,7 +123,7 @@ def twins(golds: list[Sample]) -> list[tuple[Sample, Sample]]:
 
 @pytest.fixture(scope="module")
 def starter() -> list[tuple[Sample, Sample]]:
-    return twins(load_starter()[::6])
+    return in_pairs(load_starter()[::6])
 
 
 def balanced(pairs: list[tuple[Sample, Sample]]) -> tuple[float, float]:
@@ -151,7 +151,7 @@ def test_it_is_right_more_often_than_not_on_the_starter_corpus(starter: list[tup
 def test_it_finds_exchanged_answers_of_xquad(shared_data: Path, language: Language) -> None:
     source = SourceConfig(kind="xquad", path=str(shared_data), languages=[language])
     golds = [replace(gold, label=Label.PASS) for gold in read_source(source, 0)]
-    faithful, hallucinated = balanced(twins(golds[::4]))
+    faithful, hallucinated = balanced(in_pairs(golds[::4]))
     assert faithful > 0.9 and hallucinated > 0.75
 
 

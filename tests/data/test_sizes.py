@@ -199,7 +199,7 @@ def test_a_spent_source_says_so(originals: Path, tmp_path: Path, monkeypatch: py
         "PASS": 26, "FAIL": 25,
     }  # fmt: skip
     pairs = Counter(sample.meta.get("pair") for sample in read_samples(tmp_path / "samples.jsonl"))
-    assert Counter(pairs.values())[2] == 25 + 4  # each gold answer with its twin
+    assert Counter(pairs.values())[2] == 25 + 4  # each gold answer with its counterpart
     assert second["samples"] == 9 and second["PASS"] == 5
     assert third["samples"] < 300 and fourth["samples"] <= 20 and fourth["PASS"] <= 10 >= fourth["FAIL"]
     assert third["FAIL"] < third["PASS"]  # all that there are, and no other in their place
@@ -255,7 +255,7 @@ def test_what_gets_no_reasoning_is_refilled_or_told(
 
 
 def test_strata_keep_their_shares_and_pairs_stay_whole(store_of: Any) -> None:
-    """PDC has two directions, FIB two corpora: each gives as it has. Twins never part."""
+    """PDC has two directions, FIB two corpora: each gives as it has. Pairs never part."""
     samples = [
         Sample(
             f"{corpus}-{number}-{label}", f"document {corpus} {number}", "x", task=Task.SUMMARIZATION,

@@ -131,8 +131,8 @@ def chosen(store: SampleStore, mode: Mode) -> list[Sample]:
 
 
 @pytest.fixture
-def store(store_of: Callable[..., SampleStore], starter_twins: list[Sample]) -> SampleStore:
-    store = store_of(starter_twins)
+def store(store_of: Callable[..., SampleStore], starter_pairs: list[Sample]) -> SampleStore:
+    store = store_of(starter_pairs)
     assign_splits(store, 0.2, 0.2, 0)
     return store
 
@@ -147,15 +147,15 @@ def test_shares_of_every_split(store: SampleStore, verdict: float, reason: float
             wanted = round(share * store.pairs(split))
             assert counts[split, Label.PASS] == counts[split, Label.FAIL] == wanted
         assert counts["test", Label.PASS] == counts["test", Label.FAIL] == 0
-        assert set(Counter(pair_of(sample) for sample in chosen(store, mode)).values()) <= {2}  # twins
+        assert set(Counter(pair_of(sample) for sample in chosen(store, mode)).values()) <= {2}  # a pair
 
 
 def test_the_seed_decides_and_not_the_order(
-    store_of: Callable[..., SampleStore], starter_twins: list[Sample]
+    store_of: Callable[..., SampleStore], starter_pairs: list[Sample]
 ) -> None:
     def names(samples: list[Sample], seed: int) -> set[str]:
         store = store_of(samples, split="train")
         assign_modes(store, ModesConfig(verdict=0.5), seed)
         return {sample.id for sample in chosen(store, "verdict")}
 
-    assert names(starter_twins, 0) == names(starter_twins[::-1], 0) != names(starter_twins, 1)
+    assert names(starter_pairs, 0) == names(starter_pairs[::-1], 0) != names(starter_pairs, 1)

@@ -21,12 +21,19 @@ def sample(name: str, label: Label = Label.PASS, **values: Any) -> Sample:
     return Sample(**{"id": name, "document": "d", "answer": "a", "label": label, "source": "s"} | values)
 
 
-def twins(name: str, **values: Any) -> list[Sample]:
+def a_pair(name: str, **values: Any) -> list[Sample]:
     return [sample(f"{name}-pass", **values), sample(f"{name}-fail", Label.FAIL, **values)]
 
 
-def test_pairs_compare_the_twins_whatever_the_threshold() -> None:
-    samples = [*twins("1"), *twins("2"), *twins("3"), *twins("4"), sample("5-pass"), *twins("6", source="t")]
+def test_pairs_compare_their_samples_whatever_the_threshold() -> None:
+    samples = [
+        *a_pair("1"),
+        *a_pair("2"),
+        *a_pair("3"),
+        *a_pair("4"),
+        sample("5-pass"),
+        *a_pair("6", source="t"),
+    ]
     scores = [0.8, 0.9, 0.2, 0.1, 0.5, 0.5, 0.3, None, 0.1, 0.0, 0.1]
     verdicts = [Verdict(Label.PASS, score) for score in scores]
     assert pair_figures(samples, verdicts) == {
@@ -121,7 +128,7 @@ def test_onions_by_layer_and_category() -> None:
 
 
 def test_knowledge_conflict() -> None:
-    samples = [*twins("1", source="conflictqa_memory"), *twins("2", source="conflictqa_counter")]
+    samples = [*a_pair("1", source="conflictqa_memory"), *a_pair("2", source="conflictqa_counter")]
     figures = CONFLICTQA.figures(samples, [PASS, FAIL, FAIL, FAIL])
     assert figures["knowledge conflict"]["accuracy"] == {"memory": 1.0, "counter": 0.5, "gap": 0.5}
     assert figures["pairs"]["conflictqa_memory"] == {"pairs": 1, "pair_accuracy": 1.0}

@@ -11,7 +11,7 @@ from tests.gpu.world import REHEARSAL, size
 
 MINUTES = 10
 SIDES = {"trees": "shared", "trl": "trl"}
-BATCH = {"0.5B": 4, "1.5B": 2}  # pairs or twins; a card of 15 GB takes half
+BATCH = {"0.5B": 4, "1.5B": 2}  # preference or contrast pairs; a card of 15 GB takes half
 SMALL_CARD_GIB = 20
 
 
