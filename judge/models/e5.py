@@ -3,13 +3,12 @@
 "E5S1" | sizes | pieces and scores | normalization | directory of tensors | tensors
 """
 
-import json
 import struct
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judge.files import write_text
+from judge.files import write_json
 
 if TYPE_CHECKING:
     import torch
@@ -67,7 +66,7 @@ def save_e5(file: Path, folder: Path) -> None:
         "intermediate_size": inner, "max_position_embeddings": places, "type_vocab_size": kinds,
         "layer_norm_eps": round(epsilon, 14), "pad_token_id": SPECIAL.index("<pad>"),
     }  # fmt: skip
-    write_text(folder / "config.json", f"{json.dumps(config, indent=2)}\n")
+    write_json(folder / "config.json", config)
     _read_tokenizer(reader).save(str(folder / "tokenizer.json"))
     shapes = {name: shape for layer in range(layers) for name, shape in _layer(layer, hidden, inner).items()}
     shapes |= {
