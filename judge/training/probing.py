@@ -15,17 +15,24 @@ from judge.progress import track
 
 PROBED = 5000
 """Answers that the comparison head is fitted to; enough for its 768 inputs."""
-STRENGTH = 0.003
+STRENGTH = 1e-4
 """Inverse strength of the fit's regularization, as scikit-learn counts it."""
 
 
-def start_from_probe(network: PagesNetwork, batches: Sequence[Sequence[Page]], seed: int) -> None:
-    """Fit the comparison head to some training answers, and let the other head of answers start at nothing.
+def start_from_probe(
+    network: PagesNetwork, batches: Sequence[Sequence[Page]], seed: int, *, trained: bool
+) -> None:
+    """Fit the comparison head to some training answers.
+
+    The other head of answers then starts at nothing. A judge that was trained without a comparison head keeps
+    its own score, and becomes the mean of both; with fewer than :data:`PROBED` answers it stays as it was.
+    Called under the trainer's autocast, this encodes in the number format of training.
 
     Args:
-        network: a network that was not trained yet.
+        network: a network whose comparison head is all zeros.
         batches: the training data.
         seed: for the draw of the answers.
+        trained: whether the network is that of a judge.
     """
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
@@ -39,19 +46,26 @@ def start_from_probe(network: PagesNetwork, batches: Sequence[Sequence[Page]], s
         drawn.append(batch)
         count += sum(len(page.names) for page in batch)
     labels = [example.fail for batch in drawn for page in batch for example in page.names]
-    head = network.compare
-    if head is None or len({*labels}) < 2:
+    if len({*labels}) < 2 or (trained and count < PROBED):
         return
     found: list[torch.Tensor] = []
+    before: list[torch.Tensor] = []
     with torch.no_grad():
         for pages in track(drawn, "probe the encoder", len(drawn)):
             tensors = PageBatch.of(pages)
-            found.append(network.comparisons(network.encode(tensors), tensors).cpu())
-        scaler, fit = StandardScaler(), LogisticRegression(C=STRENGTH, max_iter=1000)
-        make_pipeline(scaler, fit).fit(torch.cat(found).numpy(), labels)
+            hidden = network.encode(tensors)
+            with torch.autocast(hidden.device.type, enabled=False):  # as in training
+                firsts = hidden[tensors.answers[:, 0], tensors.answers[:, 1]].float()
+                before.append(network.answer(firsts).cpu())
+                found.append(network.comparisons(hidden, tensors).cpu())
+        features, scaler = torch.cat(found).numpy(), StandardScaler()
+        fit = LogisticRegression(C=STRENGTH, max_iter=1000)
+        told = make_pipeline(scaler, fit).fit(features, labels).decision_function(features)
+        # As sure as the judge was, so that both count the same in the mean.
+        share = float(torch.cat(before).std()) / float(told.std()) / 2 if trained else 1.0
         weight = torch.from_numpy(fit.coef_ / scaler.scale_)
         bias = torch.from_numpy(fit.intercept_) - weight @ torch.from_numpy(scaler.mean_)
-        head.weight.copy_(weight)
-        head.bias.copy_(bias)
+        network.compare.weight.copy_(weight * share)
+        network.compare.bias.copy_(bias * share)
         for value in network.answer[-1].parameters():
-            value.zero_()
+            value.mul_(0.5 if trained else 0.0)
