@@ -163,7 +163,8 @@ def test_sentences_are_read_in_verdict_mode(tiny_backend: Callable[..., Any]) ->
     parts = [replace(sample, answer=text) for text in text_of(ANSWER, claim_spans(ANSWER))]
     wanted = replace(judge, mode="verdict").check(parts)
     told = [claim.p_fail for claim in found.claims]
-    assert told == pytest.approx([verdict.p_fail for verdict in wanted])
+    # In other batches float32 rounds otherwise, by up to 1e-6 on some processors.
+    assert told == pytest.approx([verdict.p_fail for verdict in wanted], abs=1e-5)
 
 
 def test_a_calibrated_answer_follows_its_sentences() -> None:
