@@ -55,8 +55,7 @@ def start_from_probe(
             tensors = PageBatch.of(pages)
             hidden = network.encode(tensors)
             with torch.autocast(hidden.device.type, enabled=False):  # as in training
-                firsts = hidden[tensors.answers[:, 0], tensors.answers[:, 1]].float()
-                before.append(network.answer(firsts).cpu())
+                before.append(network.by_first_token(hidden, tensors).cpu())
                 found.append(network.comparisons(hidden, tensors).cpu())
         features, scaler = torch.cat(found).numpy(), StandardScaler()
         fit = LogisticRegression(C=STRENGTH, max_iter=1000)
