@@ -16,6 +16,7 @@ from data_pipeline.sources.store import SampleStore, pair_of
 from data_pipeline.sources.workers import Workers
 from data_pipeline.teachers.base import Judgement
 from data_pipeline.teachers.reasoning import explain
+from judge.errors import InputError
 from judge.files import dump, replacing
 from judge.progress import track
 from judge.types import Sample
@@ -133,6 +134,11 @@ def gold_answer(store: SampleStore, sample: Sample) -> str:
 
 
 def _by_rule(sample: Sample) -> Judgement:
+    """The reasoning that came with a sample in ``meta["reasoning"]``, or else one by rule."""
+    if (own := sample.meta.get("reasoning")) is not None:
+        if not isinstance(own, str) or not own.strip():
+            raise InputError(f"sample {sample.id}: meta.reasoning holds {own!r:.60}, expected a text")
+        return Judgement("written", sample.label, own)
     reasoning = explain(sample)
     if reasoning is None:
         return Judgement("rules", None, problem="nothing to cite")

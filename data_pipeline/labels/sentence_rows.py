@@ -27,7 +27,11 @@ TOUCHED: Mapping[Language, int] = {"en": 3, "zh": 2}
 """Letters and digits that a span must share with a sentence to make it wrong; with fewer it is skipped."""
 KIND = "sentence"
 """``meta["kind"]`` of these samples."""
-_EDIT = ("pair", "edit_type", "change", "replaced", "inserted", "from_document", "errors", "injection")
+_WHOLE = (
+    *("pair", "edit_type", "change", "replaced", "inserted", "from_document", "errors", "injection"),
+    "reasoning",
+)
+"""Fields of ``meta`` about the whole answer."""
 
 
 def sentence_rows(store: SampleStore, share: float, seed: int) -> Iterator[Sample]:
@@ -115,7 +119,7 @@ def split(sample: Sample, spans: Sequence[Span]) -> Iterator[Sample]:
         said = [_letters(answer[part.start + span.start : part.start + span.end]) for span in inner]
         if inner and max(said) < TOUCHED[language]:
             continue
-        meta = {name: value for name, value in sample.meta.items() if name not in _EDIT}
+        meta = {name: value for name, value in sample.meta.items() if name not in _WHOLE}
         yield replace(
             sample,
             id=f"{sample.id}-s{number + 1}",

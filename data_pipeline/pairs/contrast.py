@@ -9,6 +9,8 @@ from judge.types import Label, Language, Sample, Task
 
 SUFFIXES: Mapping[str, str] = {kind: f"-{kind}" for kind in KINDS} | {"edit": ""}
 """The suffix that a pair's ids add to that of its gold sample."""
+OF_THE_ANSWER = ("spans", "errors", "reasoning")
+"""Fields of ``meta`` that do not fit answers made from the one they came with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +77,7 @@ def pairs(gold: Sample, kind: str, contrasts: Iterable[Contrast]) -> tuple[Sampl
 
 
 def _pair(gold: Sample, kind: str, contrast: Contrast) -> tuple[Sample, Sample]:
-    # Spans and errors marked in the gold answer do not fit answers made from it.
-    kept = {name: value for name, value in gold.meta.items() if name not in ("spans", "errors")}
+    kept = {name: value for name, value in gold.meta.items() if name not in OF_THE_ANSWER}
     shared = {**kept, "pair": gold.id, "kind": kind}
     edit: dict[str, Any] = {
         name: getattr(contrast, name)

@@ -128,10 +128,11 @@ class PagesNetwork(nn.Module):
         """Log-odds of FAIL of each answer, and of each token of the answers, in the batch's order."""
         device = self.device
         hidden = self.encode(batch)
-        tokens = batch.tokens.to(device)
+        answers, tokens = batch.answers.to(device), batch.tokens.to(device)
         # Log-odds in 16 bits would be too coarse.
         with torch.autocast(device.type, enabled=False):
-            by_answer = self.by_first_token(hidden, batch) + self.compare(self.comparisons(hidden, batch))
+            by_answer = self.answer(hidden[answers[:, 0], answers[:, 1]].float())
+            by_answer = by_answer + self.compare(self.comparisons(hidden, batch))
             by_token = self.token(hidden[tokens[:, 0], tokens[:, 1]].float())
         return by_answer.squeeze(-1), by_token.squeeze(-1)
 
@@ -147,12 +148,6 @@ class PagesNetwork(nn.Module):
             batch.mask().to(self.device) if self.dense else None,
         )
         return hidden
-
-    def by_first_token(self, hidden: torch.Tensor, batch: PageBatch) -> torch.Tensor:
-        """The part of each answer's score that its first token gives, ``(answers, 1)``."""
-        answers = batch.answers.to(self.device)
-        scores: torch.Tensor = self.answer(hidden[answers[:, 0], answers[:, 1]].float())
-        return scores
 
     def comparisons(self, hidden: torch.Tensor, batch: PageBatch) -> torch.Tensor:
         """What the comparison head reads: the mean over each answer's tokens, ``(answers, 2 * size)``."""

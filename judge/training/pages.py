@@ -110,9 +110,9 @@ def train_pages(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[st
         callbacks=list(callbacks),
     )
     resumes = recipe.resume and complete_checkpoints(Path(recipe.output))  # which hold trained heads
-    if not resumes and not network.compare.weight.any():
+    if not resumes and not started:
         with trainer.accelerator.autocast():
-            start_from_probe(network, rows, recipe.seed, trained=started)  # on the trainer's device by now
+            start_from_probe(network, rows, recipe.seed)  # on the trainer's device by now
     summary = {
         **counts(train),
         "cut": cut,

@@ -19,20 +19,15 @@ STRENGTH = 1e-4
 """Inverse strength of the fit's regularization, as scikit-learn counts it."""
 
 
-def start_from_probe(
-    network: PagesNetwork, batches: Sequence[Sequence[Page]], seed: int, *, trained: bool
-) -> None:
-    """Fit the comparison head to some training answers.
+def start_from_probe(network: PagesNetwork, batches: Sequence[Sequence[Page]], seed: int) -> None:
+    """Fit the comparison head of a new judge to some training answers; the other head starts at nothing.
 
-    The other head of answers then starts at nothing. A judge that was trained without a comparison head keeps
-    its own score, and becomes the mean of both; with fewer than :data:`PROBED` answers it stays as it was.
     Called under the trainer's autocast, this encodes in the number format of training.
 
     Args:
-        network: a network whose comparison head is all zeros.
+        network: a network whose heads are not trained.
         batches: the training data.
         seed: for the draw of the answers.
-        trained: whether the network is that of a judge.
     """
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
@@ -46,25 +41,21 @@ def start_from_probe(
         drawn.append(batch)
         count += sum(len(page.names) for page in batch)
     labels = [example.fail for batch in drawn for page in batch for example in page.names]
-    if len({*labels}) < 2 or (trained and count < PROBED):
+    if len({*labels}) < 2:
         return
     found: list[torch.Tensor] = []
-    before: list[torch.Tensor] = []
     with torch.no_grad():
         for pages in track(drawn, "probe the encoder", len(drawn)):
             tensors = PageBatch.of(pages)
             hidden = network.encode(tensors)
             with torch.autocast(hidden.device.type, enabled=False):  # as in training
-                before.append(network.by_first_token(hidden, tensors).cpu())
                 found.append(network.comparisons(hidden, tensors).cpu())
         features, scaler = torch.cat(found).numpy(), StandardScaler()
         fit = LogisticRegression(C=STRENGTH, max_iter=1000)
-        told = make_pipeline(scaler, fit).fit(features, labels).decision_function(features)
-        # As sure as the judge was, so that both count the same in the mean.
-        share = float(torch.cat(before).std()) / float(told.std()) / 2 if trained else 1.0
+        make_pipeline(scaler, fit).fit(features, labels)
         weight = torch.from_numpy(fit.coef_ / scaler.scale_)
         bias = torch.from_numpy(fit.intercept_) - weight @ torch.from_numpy(scaler.mean_)
-        network.compare.weight.copy_(weight * share)
-        network.compare.bias.copy_(bias * share)
+        network.compare.weight.copy_(weight)
+        network.compare.bias.copy_(bias)
         for value in network.answer[-1].parameters():
-            value.mul_(0.5 if trained else 0.0)
+            value.zero_()

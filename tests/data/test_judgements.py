@@ -21,6 +21,7 @@ from data_pipeline.labels.ensemble import decide, yield_markdown
 from data_pipeline.labels.judgements import drop_one_sided, note_judgements
 from data_pipeline.labels.recipe_teachers import Teachers
 from data_pipeline.labels.rows import opposite
+from data_pipeline.pairs.contrast import Contrast, pairs
 from data_pipeline.sources.dropped import Dropped
 from data_pipeline.sources.store import SampleStore
 from data_pipeline.teachers.base import Judgement
@@ -138,6 +139,21 @@ def test_reasonings_of_one_label_alone_are_dropped(
     assert dropped.counts == {"reasoning: PASS alone": 4}
     assert not any(store.reasonings(one, right=True) for one in half)
     assert all(store.reasonings(one, right=True) for one in whole)
+
+
+def test_a_reasoning_that_comes_with_a_sample_is_kept(note: Callable[..., Any]) -> None:
+    own = tower(0, Label.FAIL, reasoning="It is 20 m high, not 21.")
+    store, _, dropped, _ = note([own, tower(1, Label.PASS)], "rules")
+    assert list(store.reasonings(own, right=True)) == [("written", "It is 20 m high, not 21.")]
+    assert not dropped
+    [made, *_] = pairs(own, "edit", [Contrast(edit_type="number", change="", replaced="20", inserted="22")])
+    assert "reasoning" not in made.meta
+
+
+@pytest.mark.parametrize("broken", [" ", ["20 m"], 20])
+def test_a_reasoning_that_is_no_text_is_an_error(note: Callable[..., Any], broken: Any) -> None:
+    with pytest.raises(JudgeError, match=r"sample tower-0: meta\.reasoning holds .*, expected a text"):
+        note([tower(0, Label.FAIL, reasoning=broken)], "rules")
 
 
 # --- What teachers are told ---------------------------------------------------------------------------------
