@@ -214,12 +214,13 @@ class TimeLimit(TrainerCallback):
     ``seconds`` of them were already spent if the run is resumed.
 
     The scheduler follows the share of time or of steps that is used up, whichever is larger, so a slow
-    machine with fewer steps still completes its learning rate schedule. The main process reads the clock for
-    all processes: they have to stop at the same step and use the same rate.
+    machine with fewer steps still completes its learning rate schedule. A warm-up of ``warmup`` steps takes
+    that many all the same: the optimizer needs them. The main process reads the clock for all processes: they
+    have to stop at the same step and use the same rate.
     """
 
-    def __init__(self, minutes: float, seconds: float = 0.0):
-        self.minutes, self.seconds = minutes, seconds
+    def __init__(self, minutes: float, seconds: float = 0.0, warmup: int = 0):
+        self.minutes, self.seconds, self.warmup = minutes, seconds, warmup
         self.gone = seconds / (60 * minutes)
         """Share of the time used up at the end of the last step."""
         self._start = time.monotonic() - seconds
@@ -239,7 +240,10 @@ class TimeLimit(TrainerCallback):
         return control
 
     def _hurried(self, rate: Callable[[int], float], steps: int) -> Callable[[int], float]:
-        return lambda step: rate(max(step, min(steps, int(self.gone * steps))))
+        def by_clock(step: int) -> float:
+            return rate(step if step < self.warmup else max(step, min(steps, int(self.gone * steps))))
+
+        return by_clock
 
 
 def _of_main_process(value: float, device: torch.device) -> float:

@@ -72,7 +72,7 @@ def start_of(model: str, output: Path) -> dict[str, Any]:
     """
     identity = read_identity(model)
     if identity.get("stage") == ENCODER:
-        base_model = identity["base_model"]
+        base_model = identity.get("base_model", model)
         return {"base_model": base_model, "base": {"name": base_model}, "started_from": model}
     name, adapter = find_model(model)
     base = describe_base(name, output)

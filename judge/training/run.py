@@ -76,7 +76,8 @@ def train_and_save(
     with StopSignals() as signals:
         durability = Durability(trainer, recipe, run, start, signals, lambda: validation.best)
         if recipe.max_minutes:  # before the evaluation, which belongs to the last step
-            trainer.add_callback(TimeLimit(recipe.max_minutes, start.seconds if start else 0.0))
+            seconds, warmup = start.seconds if start else 0.0, recipe.trainer.get("warmup_steps", 0)
+            trainer.add_callback(TimeLimit(recipe.max_minutes, seconds, warmup))
         trainer.add_callback(validation)
         trainer.add_callback(durability)
         trainer.remove_callback(PrinterCallback)

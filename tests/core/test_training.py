@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import torch
 import yaml
+from transformers import get_scheduler
 
 from judge.cli.train import TRL
 from judge.errors import DATA, InputError, JudgeWarning
@@ -195,6 +196,25 @@ def test_a_schedule_ends_in_time(resumed: bool, monkeypatch: pytest.MonkeyPatch)
     assert rates == pytest.approx([0.99, *(1 - 0.02 * step for step in range(1, 49))], abs=0.011)
     now[0] += 1.3
     assert limit.on_step_end(args, state, control).should_training_stop
+
+
+def test_a_warm_up_takes_its_steps_whatever_the_clock_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run of which the clock allows a hundredth warms up over as many steps as it was told."""
+    now = [0.0]
+    monkeypatch.setattr(callbacks, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=1.0)
+    scheduler = get_scheduler("linear", optimizer, 10, 4000)
+    limit = callbacks.TimeLimit(minutes=1, warmup=10)
+    args, state = SimpleNamespace(device=torch.device("cpu")), SimpleNamespace(max_steps=4000)
+    limit.on_train_begin(args, state, None, lr_scheduler=scheduler)
+    rates = []
+    for _ in range(40):
+        now[0] += 1.5
+        limit.on_step_end(args, state, SimpleNamespace(should_training_stop=False))
+        scheduler.step()
+        rates.append(scheduler.get_last_lr()[0])
+    assert rates[:9] == pytest.approx([0.1 * step for step in range(1, 10)])
+    assert rates[9:] == pytest.approx([1 - step / 40 for step in range(10, 41)], abs=0.01)
 
 
 def test_shortened_documents(data: Path, model_folder: ModelFolder, tmp_path: Path) -> None:
