@@ -137,7 +137,10 @@ def _by_rule(sample: Sample) -> Judgement:
     """The reasoning that came with a sample in ``meta["reasoning"]``, or else one by rule."""
     if (own := sample.meta.get("reasoning")) is not None:
         if not isinstance(own, str) or not own.strip():
-            raise InputError(f"sample {sample.id}: meta.reasoning holds {own!r:.60}, expected a text")
+            raise InputError(
+                f"sample {sample.id!r}: its reasoning is {own!r:.60}, expected a text; correct or omit it",
+                field="meta.reasoning",
+            )
         return Judgement("written", sample.label, own)
     reasoning = explain(sample)
     if reasoning is None:

@@ -152,7 +152,7 @@ def test_a_reasoning_that_comes_with_a_sample_is_kept(note: Callable[..., Any]) 
 
 @pytest.mark.parametrize("broken", [" ", ["20 m"], 20])
 def test_a_reasoning_that_is_no_text_is_an_error(note: Callable[..., Any], broken: Any) -> None:
-    with pytest.raises(JudgeError, match=r"sample tower-0: meta\.reasoning holds .*, expected a text"):
+    with pytest.raises(JudgeError, match=r"'meta.reasoning'.* 'tower-0'.*, expected a text"):
         note([tower(0, Label.FAIL, reasoning=broken)], "rules")
 
 
