@@ -111,7 +111,7 @@ def _decisions(
         return judge_together(samples, [teachers.get(name) for name in config.teachers])
     samples, copies = tee(samples)
     if config.way == "rules":
-        judged = workers.map(_by_rule, copies)
+        judged = workers.map(_own_or_by_rule, copies)
         return (decide(sample, [found]) for sample, found in zip(samples, judged, strict=True))
     told = None
     if config.way == "known_label":
@@ -133,7 +133,7 @@ def gold_answer(store: SampleStore, sample: Sample) -> str:
     return ""
 
 
-def _by_rule(sample: Sample) -> Judgement:
+def _own_or_by_rule(sample: Sample) -> Judgement:
     """The reasoning that came with a sample in ``meta["reasoning"]``, or else one by rule."""
     if (own := sample.meta.get("reasoning")) is not None:
         if not isinstance(own, str) or not own.strip():

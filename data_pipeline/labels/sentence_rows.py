@@ -27,10 +27,10 @@ TOUCHED: Mapping[Language, int] = {"en": 3, "zh": 2}
 """Letters and digits that a span must share with a sentence to make it wrong; with fewer it is skipped."""
 KIND = "sentence"
 """``meta["kind"]`` of these samples."""
-_WHOLE = (
-    *("pair", "edit_type", "change", "replaced", "inserted", "from_document", "errors", "injection"),
+_WHOLE = {
+    "pair", "edit_type", "change", "replaced", "inserted", "from_document", "errors", "injection",
     "reasoning",
-)
+}  # fmt: skip
 """Fields of ``meta`` about the whole answer."""
 
 

@@ -9,8 +9,6 @@ from judge.types import Label, Language, Sample, Task
 
 SUFFIXES: Mapping[str, str] = {kind: f"-{kind}" for kind in KINDS} | {"edit": ""}
 """The suffix that a pair's ids add to that of its gold sample."""
-OF_THE_ANSWER = ("spans", "errors", "reasoning")
-"""Fields of ``meta`` that do not fit answers made from the one they came with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +74,13 @@ def pairs(gold: Sample, kind: str, contrasts: Iterable[Contrast]) -> tuple[Sampl
     return tuple(found)
 
 
+def meta_for_others(gold: Sample) -> dict[str, Any]:
+    """The ``meta`` of a gold sample for answers made from its own, without what was said of that one."""
+    return {name: value for name, value in gold.meta.items() if name not in ("spans", "errors", "reasoning")}
+
+
 def _pair(gold: Sample, kind: str, contrast: Contrast) -> tuple[Sample, Sample]:
-    kept = {name: value for name, value in gold.meta.items() if name not in OF_THE_ANSWER}
-    shared = {**kept, "pair": gold.id, "kind": kind}
+    shared = {**meta_for_others(gold), "pair": gold.id, "kind": kind}
     edit: dict[str, Any] = {
         name: getattr(contrast, name)
         for name in ("edit_type", "change", "replaced", "inserted", "from_document")

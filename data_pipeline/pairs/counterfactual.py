@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from data_pipeline.edits import occurs
 from data_pipeline.edits.verify import Rejected
-from data_pipeline.pairs.contrast import OF_THE_ANSWER, other_answer
+from data_pipeline.pairs.contrast import meta_for_others, other_answer
 from data_pipeline.pairs.entities import entities_left
 from data_pipeline.teachers.base import Ask, ask_each, ask_some, reply_texts
 from data_pipeline.teachers.prompts import Prompted, evidence_prompt, expansion_prompt
@@ -89,8 +89,7 @@ def _counterfactual(stage: Evidence, reply: Reply, length: int) -> Counterfactua
     if len(wanted & terms(document)) < EVIDENCE_SHARE * len(wanted):
         return Rejected("document without the evidence", document)
     name = f"{seed.id}-counterfactual"
-    kept = {field: value for field, value in seed.meta.items() if field not in OF_THE_ANSWER}
-    shared = {**kept, "pair": name}
+    shared = {**meta_for_others(seed), "pair": name}
     faithful = replace(
         seed,
         id=name,

@@ -63,10 +63,11 @@ class PageGraph(nn.Module):
         mask = same | ((kinds == 1)[:, :, None] & window[:, None, :])
         more = self.network.levels(levels) * kinds[..., None]
         hidden = self.network.backbone(ids, positions, kinds, more, (), mask[:, None])
-        unseen = torch.where(window, 0.0, BARRED)[:, None, :]
-        tokens, own = compared(hidden, hidden, unseen), same.float()
-        found = own @ tokens / own.sum(-1, keepdim=True)
-        by_answer = self.network.answer(hidden) + self.network.compare(found)
+        by_answer = self.network.answer(hidden)
+        if self.network.compare is not None:
+            unseen = torch.where(window, 0.0, BARRED)[:, None, :]
+            tokens, own = compared(hidden, hidden, unseen), same.float()
+            by_answer = by_answer + self.network.compare(own @ tokens / own.sum(-1, keepdim=True))
         return by_answer.squeeze(-1), self.network.token(hidden).squeeze(-1)
 
 

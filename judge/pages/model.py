@@ -22,8 +22,6 @@ from judge.pages.layout import RUNS, Page, bert_tokenizer
 
 BARRED = -1e4
 """Added to a score to mask it; finite in every number format."""
-SINCE_0_4 = ("compare.weight", "compare.bias")
-"""Weights that judges of version 0.3 lack; as zeros they change nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +92,7 @@ class PagesNetwork(nn.Module):
 
     An answer's score is that of its first token, plus what the comparison head makes of its tokens next to
     what they find in the document (:func:`compared`). An encoder that was pretrained to embed sentences knows
-    much of that from the start, and little by its first token. The comparison head starts as zeros
-    (:mod:`judge.training.probing` fits it).
+    much of that from the start, and little by its first token.
 
     The word embeddings are not trained: they are half of a small encoder's weights, and a few thousand
     documents say little about rare words.
@@ -103,9 +100,10 @@ class PagesNetwork(nn.Module):
     Args:
         backbone: the encoder.
         dense: use one mask for a whole batch, which is fast on GPUs; by default if there is a GPU.
+        compares: with a comparison head; judges of version 0.3 have none.
     """
 
-    def __init__(self, backbone: Bert, dense: bool | None = None):
+    def __init__(self, backbone: Bert, dense: bool | None = None, compares: bool = True):
         super().__init__()
         size = backbone.config.hidden_size
         self.dense = torch.cuda.is_available() if dense is None else dense
@@ -115,9 +113,7 @@ class PagesNetwork(nn.Module):
         nn.init.normal_(self.levels.weight, std=0.02)
         self.answer = nn.Sequential(nn.Linear(size, size), nn.Tanh(), nn.Linear(size, 1))
         self.token = nn.Linear(size, 1)
-        self.compare = nn.Linear(2 * size, 1)
-        for value in self.compare.parameters():
-            nn.init.zeros_(value)
+        self.compare = nn.Linear(2 * size, 1) if compares else None
 
     @property
     def device(self) -> torch.device:
@@ -132,8 +128,9 @@ class PagesNetwork(nn.Module):
         # Log-odds in 16 bits would be too coarse.
         with torch.autocast(device.type, enabled=False):
             by_answer = self.answer(hidden[answers[:, 0], answers[:, 1]].float())
-            by_answer = by_answer + self.compare(self.comparisons(hidden, batch))
             by_token = self.token(hidden[tokens[:, 0], tokens[:, 1]].float())
+            if self.compare is not None:
+                by_answer = by_answer + self.compare(self.comparisons(hidden, batch))
         return by_answer.squeeze(-1), by_token.squeeze(-1)
 
     def encode(self, batch: PageBatch) -> torch.Tensor:
@@ -208,10 +205,8 @@ def load_network(folder: Path) -> tuple[PagesNetwork, Tokenizer]:
     bert = Bert(BertConfig.read(base or folder))
     try:
         weights = load_file(folder / WEIGHTS) if base is None else merged(folder, base, base_weights)
-        network = PagesNetwork(bert)
-        own = network.state_dict()
-        weights = {name: own[name] for name in SINCE_0_4} | weights
-        network.load_state_dict({name: weights[name] for name in own})
+        network = PagesNetwork(bert, compares="compare.weight" in weights)
+        network.load_state_dict({name: weights[name] for name in network.state_dict()})
     except (OSError, RuntimeError, KeyError, SafetensorError) as error:
         reason = str(error).partition("\n")[0]
         raise JudgeError(f"{folder / WEIGHTS}: holds no encoder judge ({reason:.200})") from error

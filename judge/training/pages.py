@@ -110,7 +110,7 @@ def train_pages(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[st
         callbacks=list(callbacks),
     )
     resumes = recipe.resume and complete_checkpoints(Path(recipe.output))  # which hold trained heads
-    if not resumes and not started:
+    if not started and not resumes:
         with trainer.accelerator.autocast():
             start_from_probe(network, rows, recipe.seed)  # on the trainer's device by now
     summary = {

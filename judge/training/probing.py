@@ -41,7 +41,8 @@ def start_from_probe(network: PagesNetwork, batches: Sequence[Sequence[Page]], s
         drawn.append(batch)
         count += sum(len(page.names) for page in batch)
     labels = [example.fail for batch in drawn for page in batch for example in page.names]
-    if len({*labels}) < 2:
+    head = network.compare
+    if head is None or len({*labels}) < 2:
         return
     found: list[torch.Tensor] = []
     with torch.no_grad():
@@ -55,7 +56,7 @@ def start_from_probe(network: PagesNetwork, batches: Sequence[Sequence[Page]], s
         make_pipeline(scaler, fit).fit(features, labels)
         weight = torch.from_numpy(fit.coef_ / scaler.scale_)
         bias = torch.from_numpy(fit.intercept_) - weight @ torch.from_numpy(scaler.mean_)
-        network.compare.weight.copy_(weight)
-        network.compare.bias.copy_(bias)
+        head.weight.copy_(weight)
+        head.bias.copy_(bias)
         for value in network.answer[-1].parameters():
             value.zero_()

@@ -326,7 +326,7 @@ def test_training_starts_from_a_probe(bert: Path, tmp_path: Path) -> None:
 
 
 def test_a_judge_of_version_03(bert: Path, tmp_path: Path) -> None:
-    """It has no comparison head: an empty one is added, and further training goes on from its own score."""
+    """It has no comparison head, which is as one of zeros, and is trained further without it."""
     folder, data = tmp_path / "old", build_towers(tmp_path, 24, 0)
     train_encoder(recipe(bert, data, folder, max_steps=30))
     weights = load_file(folder / "model.safetensors")
@@ -344,6 +344,7 @@ def test_a_judge_of_version_03(bert: Path, tmp_path: Path) -> None:
     assert told(folder) == before
     train_encoder(recipe(folder, data, tmp_path / "more", max_steps=1, learning_rate=1e-12))
     assert told(tmp_path / "more") == pytest.approx(before, abs=1e-5)
+    assert not any("compare" in name for name in load_file(tmp_path / "more" / "model.safetensors"))
 
 
 def test_sources_weigh(bert: Path, tmp_path: Path) -> None:

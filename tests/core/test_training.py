@@ -24,7 +24,7 @@ from judge.models.trained_on import FILE, fingerprint, read_trained_on
 from judge.prompting.prompts import LABEL_WORDS, PROMPT_VERSION, prompt_hash
 from judge.samples import read_samples
 from judge.training import callbacks
-from judge.training.card import taught_modes
+from judge.training.card import start_of, taught_modes
 from judge.training.config import DPORecipe, SFTRecipe
 from judge.training.dpo import train_dpo
 from judge.training.merge import merge
@@ -215,6 +215,11 @@ def test_a_warm_up_takes_its_steps_whatever_the_clock_says(monkeypatch: pytest.M
         rates.append(scheduler.get_last_lr()[0])
     assert rates[:9] == pytest.approx([0.1 * step for step in range(1, 10)])
     assert rates[9:] == pytest.approx([1 - step / 40 for step in range(10, 41)], abs=0.01)
+
+
+def test_an_encoder_judge_that_does_not_name_its_base_is_its_own(tmp_path: Path) -> None:
+    (tmp_path / "judge.json").write_text('{"stage": "encoder"}', encoding="utf-8")
+    assert start_of(str(tmp_path), tmp_path / "out")["base_model"] == str(tmp_path)
 
 
 def test_shortened_documents(data: Path, model_folder: ModelFolder, tmp_path: Path) -> None:
