@@ -19,7 +19,13 @@ from judge.models.identity import ENCODER, read_identity
 from judge.pages.load import reads_pages
 from judge.shipped import model_path
 from judge.training.arguments import make_arguments, precision_of, run_arguments
-from judge.training.batches import judge_live, languages_after, read_splits, refuse_no_validation
+from judge.training.batches import (
+    judge_live,
+    languages_after,
+    note_few_answers,
+    read_splits,
+    refuse_no_validation,
+)
 from judge.training.card import run_identity
 from judge.training.config import EncoderRecipe, LoraSettings, RunConfig
 from judge.training.drawing import times_taken
@@ -67,6 +73,8 @@ def train_encoder(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[
         train = [one for one, count in zip(train, times, strict=True) for _ in range(count)]
     if not train:
         raise InputError("holds no labelled sample to train on", file=file)
+    if known.get("stage") == ENCODER:
+        note_few_answers(len(splits["train"]))
     rows = mixed_batches(train, recipe)
     kept_out = items(splits["validation"], pairing, recipe.max_pairs)[0] if recipe.evaluations else []
     refuse_no_validation(recipe, kept_out, file)

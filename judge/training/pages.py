@@ -25,6 +25,7 @@ from judge.training.batches import (
     BatchTrainer,
     judge_live,
     languages_after,
+    note_few_answers,
     read_splits,
     refuse_no_validation,
 )
@@ -93,6 +94,8 @@ def train_pages(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[st
         train = [one for one, count in zip(train, times, strict=True) for _ in range(count)]
     if not train:
         raise InputError(f"holds no labelled sample in a language that {recipe.model} can read", file=file)
+    if started:
+        note_few_answers(len(splits["train"]))
     rows = mixed_batches(train, recipe)
     kept_out = by_document(splits["validation"], layout)[0] if recipe.evaluations else []
     refuse_no_validation(recipe, kept_out, file)

@@ -30,6 +30,7 @@ from judge.encoder.spans import unsupported_words
 from judge.errors import InputError, JudgeError
 from judge.files import write_jsonl
 from judge.load import load_judge
+from judge.training import batches
 from judge.training.dressings import with_dressed
 from judge.training.encoder import start, train_encoder
 from judge.training.encoder_trainer import EncoderTrainer, collate, mixed_batches
@@ -570,6 +571,19 @@ def test_training_continues_from_an_adapter(bert: Path, trained: Path, towers: P
     identity = json.loads((out / "judge.json").read_text())
     assert (identity["started_from"], identity["base_model"]) == (str(start), bert.name)
     assert f"Started from `{start}`" in (out / "README.md").read_text()
+
+
+def test_too_few_answers_to_train_on_are_told(
+    trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Enough of them: nothing is said."""
+    data = build_towers(tmp_path, 12, 0)
+    answers = len(batches.read_splits(data / "samples.jsonl")["train"])
+    train_encoder(recipe(trained, data, tmp_path / "few", max_steps=1))
+    assert f"note: {answers} answers to learn from" in capsys.readouterr().err
+    monkeypatch.setattr(batches, "FEW", answers)
+    train_encoder(recipe(trained, data, tmp_path / "enough", max_steps=1))
+    assert "to learn from" not in capsys.readouterr().err
 
 
 def test_sentences_of_an_answer(trained: Path) -> None:
