@@ -1,9 +1,9 @@
 """The keys of a training recipe. A recipe is a YAML file; every key here is read, and no other is allowed."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
-from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
+from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt, model_validator
 
 from judge.configs import StrictConfig
 from judge.models.weights import Precision
@@ -123,6 +123,9 @@ class SFTRecipe(TrainingConfig):
     """Rows about one document train in one sequence, with their common prefix computed once."""
     sequence_tokens: PositiveInt = 2048
     """Longest shared sequence."""
+    join_documents: bool = False
+    """Fill each sequence with rows about several documents, which share the instructions before them: for
+    short documents, of which the instructions are the larger part."""
     max_tokens: PositiveInt | None = None
     """Limit on the computed tokens of an epoch: whole documents are drawn by the seed. Lets several data sets
     train with the same amount of compute."""
@@ -132,6 +135,12 @@ class SFTRecipe(TrainingConfig):
     """How often an epoch sees the documents of a source, as for encoders."""
     loss_mean: LossMean = "row"
     """``row`` gives every row the same weight, ``token`` every completion token, as TRL does."""
+
+    @model_validator(mode="after")
+    def _joined_documents_share(self) -> Self:
+        if self.join_documents and not self.prefix_sharing:
+            raise ValueError("join_documents: true needs prefix_sharing: true")
+        return self
 
 
 class DPORecipe(TrainingConfig):

@@ -11,7 +11,7 @@ from judge.training.config import SFTRecipe
 from judge.training.data import IGNORED, Example, check_cut_share, choose_rows, load_examples
 from judge.training.models import data_file, load_trainable, lora_config, shares_prefixes
 from judge.training.run import train_and_save
-from judge.training.sharing import SharedCollator, draw_documents, share
+from judge.training.sharing import SharedCollator, draw_documents, share, shuffle_documents
 from judge.training.validation import judge_live
 
 
@@ -45,13 +45,15 @@ def train_sft(recipe: SFTRecipe, callbacks: Sequence[Any] = ()) -> dict[str, Any
     sharing = shares_prefixes(recipe, model)
     limit = recipe.sequence_tokens if sharing else 0  # no two rows fit into 0 tokens
     if recipe.max_tokens is not None:
-        train = draw_documents(train, limit, recipe.max_tokens, recipe.seed)
-    sequences = share(train, limit, recipe.loss_mean)
+        train = draw_documents(train, limit, recipe.max_tokens, recipe.seed, recipe.join_documents)
+    if recipe.join_documents:  # documents of one source lie next to each other in the file
+        train = shuffle_documents(train, recipe.seed)
+    sequences = share(train, limit, recipe.loss_mean, recipe.join_documents)
     held_out: list[dict[str, Any]] = []
     if recipe.evaluations:
         validation_file = data_file(recipe, "sft/validation.jsonl")
         rows = load_examples(validation_file, ("completion",), renderer, recipe.max_length)
-        held_out = share(rows, limit, recipe.loss_mean)
+        held_out = share(rows, limit, recipe.loss_mean, recipe.join_documents)
     summary = summarize(train, sequences)
     print(show_row(train[0], tokenizer), flush=True)
 

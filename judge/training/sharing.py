@@ -22,7 +22,7 @@ that a verdict of two tokens counts as much as a reasoning of sixty."""
 
 
 def share(
-    examples: Sequence[Example], sequence_tokens: int, loss_mean: LossMean = "row"
+    examples: Sequence[Example], sequence_tokens: int, loss_mean: LossMean = "row", join: bool = False
 ) -> list[dict[str, Any]]:
     """Pack SFT examples into sequences by group.
 
@@ -31,56 +31,79 @@ def share(
         sequence_tokens: longest sequence, at most :data:`TREE_TOKENS`. Larger groups are split, single rows
             never are.
         loss_mean: ``token`` gives each label token weight 1; with ``row`` the weights of a row add up to 1.
+        join: fill each sequence with as many whole groups as fit, in the order of the examples. They share
+            what their prompts begin with, the instructions.
 
     Returns:
         Rows with ``input_ids``, ``labels``, ``weights``, ``position_ids``, ``nodes`` (the branch of each
         token), ``parents`` (of each branch) and ``length``.
     """
-    return [_pack(members, loss_mean) for members in _together(examples, sequence_tokens)]
+    return [_pack(members, loss_mean) for members in _together(examples, sequence_tokens, join)]
 
 
-def _together(examples: Sequence[Example], sequence_tokens: int) -> list[list[Example]]:
+def _together(examples: Sequence[Example], sequence_tokens: int, join: bool) -> list[list[Example]]:
     """The rows of each sequence."""
-    groups: dict[str, list[Example]] = {}
-    for example in examples:
-        groups.setdefault(example.group, []).append(example)
-    sequences = []
-    for members in groups.values():
-        pending: list[Example] = []
+    limit = min(sequence_tokens, TREE_TOKENS)
+    sequences: list[list[Example]] = []
+    length = 0  # of the last sequence
+    for members in _by_group(examples).values():
+        if join and sequences and length + _added(members, sequences[-1]) <= limit:
+            length += _added(members, sequences[-1])
+            sequences[-1] += members
+            continue
+        sequences.append([])
         length = 0
         for example in members:
-            added = added_tokens(
-                _tokens(example), _own(example), [*map(_tokens, pending)], [*map(_own, pending)]
-            )
-            if pending and length + added > min(sequence_tokens, TREE_TOKENS):
-                sequences.append(pending)
-                pending, length, added = [], 0, len(_tokens(example))
-            pending.append(example)
+            added = _added([example], sequences[-1])
+            if sequences[-1] and length + added > limit:
+                sequences.append([])
+                length, added = 0, len(_tokens(example))
+            sequences[-1].append(example)
             length += added
-        sequences.append(pending)
     return sequences
 
 
+def shuffle_documents(examples: Sequence[Example], seed: int) -> list[Example]:
+    """The rows document by document, in an order that depends on the seed alone."""
+    groups = _by_group(examples)
+    order = sorted(groups)
+    random.Random(f"tokens:{seed}").shuffle(order)
+    return [example for group in order for example in groups[group]]
+
+
 def draw_documents(
-    examples: Sequence[Example], sequence_tokens: int, max_tokens: int, seed: int
+    examples: Sequence[Example], sequence_tokens: int, max_tokens: int, seed: int, join: bool = False
 ) -> list[Example]:
     """Draw whole documents until ``max_tokens`` computed tokens are used; returns their rows in order.
 
     The seed decides which documents; the first one drawn is always taken.
     """
+    shuffled = shuffle_documents(examples, seed)
+    taken = {example.group for example in shuffled}
+    spent = 0
+    for sequence in _together(shuffled, sequence_tokens, join):
+        spent += _added(sequence, ())
+        if spent > max_tokens:
+            taken -= {example.group for example in sequence}
+    taken = taken or {shuffled[0].group}
+    return [example for example in examples if example.group in taken]
+
+
+def _by_group(examples: Sequence[Example]) -> dict[str, list[Example]]:
     groups: dict[str, list[Example]] = {}
     for example in examples:
         groups.setdefault(example.group, []).append(example)
-    order = sorted(groups)
-    random.Random(f"tokens:{seed}").shuffle(order)
-    taken: set[str] = set()
-    spent = 0
-    for group in order:
-        spent += sum(row["length"] for row in share(groups[group], sequence_tokens))
-        if taken and spent > max_tokens:
-            break
-        taken.add(group)
-    return [example for example in examples if example.group in taken]
+    return groups
+
+
+def _added(rows: Sequence[Example], sequence: Sequence[Example]) -> int:
+    """The number of tokens that more rows add to a sequence."""
+    others = [*sequence]
+    added = 0
+    for row in rows:
+        added += added_tokens(_tokens(row), _own(row), [*map(_tokens, others)], [*map(_own, others)])
+        others.append(row)
+    return added
 
 
 def _tokens(example: Example) -> tuple[int, ...]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -19,7 +20,7 @@ from judge.models.prefix_tree import added_tokens, make_tree, pad_parents, tree_
 from judge.prompting.prompts import BuiltinPrompt, format_judgement
 from judge.prompting.rendering import Renderer, common_prefix
 from judge.training.data import IGNORED, Example, choose_rows
-from judge.training.sharing import SharedCollator, draw_documents, share
+from judge.training.sharing import SharedCollator, _together, draw_documents, share
 from judge.types import MODES, Label, Sample
 
 VOCABULARY = 256  # the tiny model has a few more
@@ -43,6 +44,12 @@ def draw_rows(lengths: Sequence[tuple[int, int, int]], seed: int = 0) -> list[Ex
         prompt = [*texts[group][:common], *tokens(own)] or tokens(1)
         rows.append(example(prompt, tokens(completion), group, str(number)))
     return rows
+
+
+def test_a_token_budget_counts_what_joined_documents_share() -> None:
+    rows = [example([*range(90), group], [1], str(group)) for group in range(100, 130)]
+    drawn = {join: draw_documents(rows, 1000, 300, 0, join) for join in (False, True)}
+    assert [len(drawn[join]) for join in (False, True)] == [3, 30]
 
 
 @given(budget=st.integers(1, 400), seed=st.integers(0, 3))
@@ -145,11 +152,13 @@ def separate_loss(model: Any, rows: Sequence[Example], loss_mean: str) -> torch.
     )
 
 
-def assert_same_training(model: Any, rows: Sequence[Example], compute: Any, limit: int) -> None:
+def assert_same_training(
+    model: Any, rows: Sequence[Example], compute: Any, limit: int, join: bool = False
+) -> None:
     loss = separate_loss(model, rows, compute.loss_mean)
     expected = gradients(model, loss)
     assert len(expected) == 2 * 2 * 7  # two factors, two layers, seven linear layers each
-    sequences = share(rows, limit, compute.loss_mean)
+    sequences = share(rows, limit, compute.loss_mean, join)
     found_loss = compute(model, SharedCollator(0)(sequences))
     found = gradients(model, found_loss)
     assert found_loss.item() == pytest.approx(loss.item(), rel=1e-5)
@@ -167,11 +176,12 @@ def assert_same_training(model: Any, rows: Sequence[Example], compute: Any, limi
     ),
     limit=st.sampled_from([0, 60, 10_000]),
     seed=st.integers(0, 99),
+    join=st.booleans(),
 )
 def test_loss_and_gradients_are_those_of_separate_rows(
-    lengths: list[tuple[int, int, int]], limit: int, seed: int, model: Any, compute_loss: Any
+    lengths: list[tuple[int, int, int]], limit: int, seed: int, join: bool, model: Any, compute_loss: Any
 ) -> None:
-    assert_same_training(model, draw_rows(lengths, seed), compute_loss, limit)
+    assert_same_training(model, draw_rows(lengths, seed), compute_loss, limit, join)
 
 
 @pytest.mark.parametrize(
@@ -324,8 +334,39 @@ def test_what_is_collated_grows_with_the_tokens_alone() -> None:
     assert sum(tensor.numel() for tensor in batch.values()) < 6 * 2010
 
 
-def test_groups_never_share() -> None:
-    assert len(share([example([1, 2, 3], [4], "g"), example([1, 2, 3], [4], "h")], 10_000)) == 2
+def test_groups_share_only_if_they_are_joined() -> None:
+    rows = [example([1, 2, 3], [4], "g"), example([1, 2, 3], [4], "h")]
+    assert len(share(rows, 10_000)) == 2
+    [joined] = share(rows, 10_000, join=True)
+    assert joined["length"] == 7  # 1, then 2 3 4 of each row: a shared prefix ends before the prompt does
+    assert [len(share(rows, limit, join=True)) for limit in (6, 7)] == [2, 1]
+
+
+@given(
+    documents=st.lists(st.tuples(st.integers(1, 4), st.integers(1, 30)), min_size=1, max_size=12),
+    limit=st.integers(0, 120),
+)
+def test_joined_documents_stay_whole(documents: list[tuple[int, int]], limit: int) -> None:
+    """As many neighbours as fit into a sequence; one that does not fit is split, as it is alone."""
+    rows = [
+        example([1, 2, 3, 10 + at, *[9] * size, row], [4], str(at), f"{at}-{row}")
+        for at, (count, size) in enumerate(documents)
+        for row in range(count)
+    ]
+    sequences = _together(rows, limit, join=True)
+    assert [row for sequence in sequences for row in sequence] == rows
+    alone = _together(rows, limit, join=False)
+    whole = [
+        sequence for sequence in alone if sum(row.group == sequence[0].group for row in rows) == len(sequence)
+    ]
+    assert all(any(one[0] in other and one[-1] in other for other in sequences) for one in whole)
+    lengths = [row["length"] for row in share(rows, limit, join=True)]
+    assert all(
+        length <= max(limit, sequence[0].length) for length, sequence in zip(lengths, sequences, strict=True)
+    )
+    for before, after in pairwise(sequences):  # the next document does not fit
+        following = [row for row in rows if row.group == after[0].group]
+        assert following[0] in before or share(before + following, 10**6, join=True)[0]["length"] > limit
 
 
 def test_the_mask() -> None:

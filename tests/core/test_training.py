@@ -157,18 +157,26 @@ def test_prefix_sharing_changes_no_loss(
         losses(
             model_folder("chatml"),
             data,
-            tmp_path / str(sharing),
-            prefix_sharing=sharing,
+            tmp_path / str(at),
+            **sharing,
             loss_mean=loss_mean,
             batch_size=100,
             max_steps=2,
         )
-        for sharing in (True, False)
+        for at, sharing in enumerate(
+            ({"prefix_sharing": False}, {"prefix_sharing": True}, {"join_documents": True})
+        )
     ]
-    assert found[0] == pytest.approx(found[1], abs=1e-5)
+    assert found[1] == pytest.approx(found[0], abs=1e-5)
+    assert found[2] == pytest.approx(found[0], abs=1e-5)
 
 
 # --- Refusals -----------------------------------------------------------------------------------------------
+
+
+def test_documents_are_joined_by_sharing_prefixes() -> None:
+    with pytest.raises(ValueError, match="join_documents: true needs prefix_sharing: true"):
+        SFTRecipe(model="m", data="d", output="o", join_documents=True, prefix_sharing=False)
 
 
 @pytest.mark.parametrize("resumed", [False, True])
