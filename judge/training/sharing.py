@@ -47,8 +47,8 @@ def _together(examples: Sequence[Example], sequence_tokens: int, join: bool) -> 
     sequences: list[list[Example]] = []
     length = 0  # of the last sequence
     for members in _by_group(examples).values():
-        if join and sequences and length + _added(members, sequences[-1]) <= limit:
-            length += _added(members, sequences[-1])
+        if join and sequences and length + (added := _added(members, sequences[-1])) <= limit:
+            length += added
             sequences[-1] += members
             continue
         sequences.append([])
