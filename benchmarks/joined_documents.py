@@ -27,28 +27,20 @@ def packed(model: str, data: Path, rows: int, sequence_tokens: int) -> dict[bool
     return {join: share(some, sequence_tokens, join=join) for join in (False, True)}
 
 
-def batches(sequences: list[dict[str, Any]], tokens: int) -> list[list[dict[str, Any]]]:
-    """Sequences of similar length together, at most a number of padded tokens each time."""
-    found: list[list[dict[str, Any]]] = []
-    for row in sorted(sequences, key=lambda row: -row["length"]):
-        if not found or (len(found[-1]) + 1) * found[-1][0]["length"] > tokens:
-            found.append([])
-        found[-1].append(row)
-    return found
-
-
-def train(network: Any, optimizer: Any, parts: list[list[dict[str, Any]]], pad: int) -> float:
-    """Seconds of one pass, a step for each batch."""
+def train(network: Any, optimizer: Any, sequences: list[dict[str, Any]], most_tokens: int, pad: int) -> float:
+    """Seconds of one pass; a step takes sequences of similar length, ``most_tokens`` with their padding."""
     import torch
     from accelerate import Accelerator
 
+    from judge.models.batching import by_length
     from judge.training.sharing import SharedCollator
     from judge.training.trainer import weighted_losses
 
     accelerator = Accelerator(cpu=not torch.cuda.is_available(), mixed_precision="bf16")
     begin = time.perf_counter()
-    for part in parts:
-        losses, weights, _ = weighted_losses(accelerator, network, SharedCollator(pad)(part))
+    for batch in by_length([row["length"] for row in sequences], most_tokens):
+        inputs = SharedCollator(pad)([sequences[at] for at in batch])
+        losses, weights, _ = weighted_losses(accelerator, network, inputs)
         (losses.sum() / weights.sum()).backward()
         optimizer.step()
         optimizer.zero_grad()
@@ -80,7 +72,7 @@ def main() -> None:
     seconds: dict[bool, list[float]] = {False: [], True: []}
     for _ in range(settings.rounds):
         for join, some in sequences.items():
-            seconds[join].append(train(network, optimizer, batches(some, 2 * settings.sequence_tokens), pad))
+            seconds[join].append(train(network, optimizer, some, 2 * settings.sequence_tokens, pad))
     tokens = {join: sum(row["length"] for row in some) for join, some in sequences.items()}
     rate = {join: settings.rows / statistics.median(taken) for join, taken in seconds.items()}
     print("| documents | sequences | computed tokens | rows per second |")

@@ -4,7 +4,7 @@ See :mod:`judge.models.prefix_tree` for the layout.
 """
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -38,29 +38,33 @@ def share(
         Rows with ``input_ids``, ``labels``, ``weights``, ``position_ids``, ``nodes`` (the branch of each
         token), ``parents`` (of each branch) and ``length``.
     """
-    return [_pack(members, loss_mean) for members in _together(examples, sequence_tokens, join)]
+    return [_pack(members, loss_mean) for members, _ in _together(examples, sequence_tokens, join)]
 
 
-def _together(examples: Sequence[Example], sequence_tokens: int, join: bool) -> list[list[Example]]:
-    """The rows of each sequence."""
+def _together(
+    examples: Sequence[Example], sequence_tokens: int, join: bool
+) -> Iterator[tuple[list[Example], int]]:
+    """The rows of each sequence, and its length in tokens."""
     limit = min(sequence_tokens, TREE_TOKENS)
-    sequences: list[list[Example]] = []
-    length = 0  # of the last sequence
+    pending: list[Example] = []
+    length = 0
     for members in _by_group(examples).values():
-        if join and sequences and length + (added := _added(members, sequences[-1])) <= limit:
+        if join and pending and length + (added := _added(members, pending)) <= limit:
+            pending += members
             length += added
-            sequences[-1] += members
             continue
-        sequences.append([])
-        length = 0
+        if pending:
+            yield pending, length
+        pending, length = [], 0
         for example in members:
-            added = _added([example], sequences[-1])
-            if sequences[-1] and length + added > limit:
-                sequences.append([])
-                length, added = 0, len(_tokens(example))
-            sequences[-1].append(example)
+            added = _added([example], pending)
+            if pending and length + added > limit:
+                yield pending, length
+                pending, length, added = [], 0, len(_tokens(example))
+            pending.append(example)
             length += added
-    return sequences
+    if pending:
+        yield pending, length
 
 
 def shuffle_documents(examples: Sequence[Example], seed: int) -> list[Example]:
@@ -79,12 +83,14 @@ def draw_documents(
     The seed decides which documents; the first one drawn is always taken.
     """
     shuffled = shuffle_documents(examples, seed)
-    taken = {example.group for example in shuffled}
+    taken: set[str] = set()
     spent = 0
-    for sequence in _together(shuffled, sequence_tokens, join):
-        spent += _added(sequence, ())
+    for rows, tokens in _together(shuffled, sequence_tokens, join):
+        spent += tokens
         if spent > max_tokens:
-            taken -= {example.group for example in sequence}
+            taken -= {row.group for row in rows}  # a document may have begun in the sequence before
+            break
+        taken |= {row.group for row in rows}
     taken = taken or {shuffled[0].group}
     return [example for example in examples if example.group in taken]
 

@@ -353,14 +353,15 @@ def test_joined_documents_stay_whole(documents: list[tuple[int, int]], limit: in
         for at, (count, size) in enumerate(documents)
         for row in range(count)
     ]
-    sequences = _together(rows, limit, join=True)
+    sequences, counted = zip(*_together(rows, limit, join=True), strict=True)
     assert [row for sequence in sequences for row in sequence] == rows
-    alone = _together(rows, limit, join=False)
+    alone = [sequence for sequence, _ in _together(rows, limit, join=False)]
     whole = [
         sequence for sequence in alone if sum(row.group == sequence[0].group for row in rows) == len(sequence)
     ]
     assert all(any(one[0] in other and one[-1] in other for other in sequences) for one in whole)
     lengths = [row["length"] for row in share(rows, limit, join=True)]
+    assert lengths == [*counted]
     assert all(
         length <= max(limit, sequence[0].length) for length, sequence in zip(lengths, sequences, strict=True)
     )
