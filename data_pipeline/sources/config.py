@@ -6,7 +6,7 @@ from typing import ClassVar, Literal, Self
 from pydantic import Field, NonNegativeInt, PositiveInt, field_validator, model_validator
 
 from data_pipeline.sources.forms import FORMS, LABELLED
-from data_pipeline.sources.readers import KINDS, READERS, WINDOWED
+from data_pipeline.sources.readers import KINDS, OWN, READERS, WINDOWED
 from data_pipeline.sources.windows import WINDOW_TOKENS
 from judge.configs import StrictConfig
 from judge.errors import unknown
@@ -41,8 +41,9 @@ class SourceConfig(StrictConfig):
     """Where samples come from."""
 
     kind: str
-    """``starter``: the bundled corpus. ``file``: your own samples. ``squad``: a file in SQuAD's format.
-    ``hub``: a data set of the Hub. Or the name of a public set (:data:`~data_pipeline.sources.READERS`)."""
+    """``starter``: the bundled gold answers. ``written``: the bundled contrast pairs. ``file``: your own
+    samples. ``squad``: a file in SQuAD's format. ``hub``: a data set of the Hub. Or the name of a public set
+    (:data:`~data_pipeline.sources.READERS`)."""
     path: str | None = None
     """``file``: a file that :func:`judge.rows.read_rows` reads, a folder of such files, or a glob. ``squad``:
     a .json file. ``hub``: ``owner/name``. Public sets: the folder with one folder per set;
@@ -136,7 +137,7 @@ class SourceConfig(StrictConfig):
         if self.path is None and self.kind in ("file", "squad", "hub"):
             raise ValueError(f"kind {self.kind} needs a path")
         for name, kinds in (
-            ("path", KINDS[1:]),
+            ("path", (*OWN, *READERS)),
             ("columns", ("file", "hub")),
             ("subset", ("hub",)),
             ("constants", ("file", "hub", "squad")),

@@ -4,7 +4,7 @@ Each has a function that streams it from the data folder (one folder per set): `
 ``SPLITS`` if it has several, or one of :mod:`~data_pipeline.sources.public.wrapped`.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from data_pipeline.sources.public import (
@@ -26,6 +26,8 @@ from data_pipeline.sources.public import (
     wmt21,
     wrapped,
 )
+from data_pipeline.sources.starter import load_starter
+from data_pipeline.sources.written import load_written
 from judge.formats import halueval
 from judge.types import Sample
 
@@ -73,10 +75,13 @@ READERS: Mapping[str, Reader] = {
 }
 """Name of a public set (the ``kind`` of a source) to its reader."""
 
+BUNDLED: Mapping[str, Callable[[], Iterable[Sample]]] = {"starter": load_starter, "written": load_written}
+"""Kinds whose samples come with the toolkit."""
+
 OWN = ("file", "squad", "hub")
 """Kinds whose data the recipe names itself."""
 
-KINDS = ("starter", *OWN, *READERS)
+KINDS = (*BUNDLED, *OWN, *READERS)
 
 WINDOWED = ("squad", *(name for name, reader in READERS.items() if reader.windows))
 """Kinds in SQuAD's format."""

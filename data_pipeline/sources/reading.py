@@ -10,8 +10,7 @@ from data_pipeline.sources import own
 from data_pipeline.sources.config import SourceConfig
 from data_pipeline.sources.forms import LeftOut
 from data_pipeline.sources.licences import licence_of, plain_licence
-from data_pipeline.sources.readers import OWN, READERS
-from data_pipeline.sources.starter import load_starter
+from data_pipeline.sources.readers import BUNDLED, OWN, READERS
 from judge.errors import InputError
 from judge.formats.files import DATA_DIR_ENV, resolve_data_dir
 from judge.formats.shared import SIDED
@@ -125,8 +124,8 @@ def _read(source: SourceConfig, seed: int) -> Iterator[Sample | LeftOut]:
         if source.kind in SIDED:
             options["side"] = None if source.side == "whole" else source.side
         yield from reader.read(folder, *splits, **options)
-    elif source.kind == "starter":
-        yield from load_starter()
+    elif source.kind in BUNDLED:
+        yield from BUNDLED[source.kind]()
     else:
         for _, item in own.read(source, seed):
             yield item

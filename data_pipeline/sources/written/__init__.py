@@ -1,0 +1,42 @@
+"""Bundled contrast pairs: everyday documents, and to each question a faithful and a hallucinated answer.
+
+A large language model wrote them for this project, and others read them blind. The documents are fictional.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from judge.files import read_jsonl
+from judge.types import Label, Sample, Task
+
+HERE = Path(__file__).parent
+LICENCE = "Apache-2.0"
+ANSWERS = {Label.PASS: "faithful", Label.FAIL: "hallucinated"}
+"""The field of a pair that holds the answer of each label; its reasoning is in ``reason_`` and this name."""
+
+
+def load_written() -> Iterator[Sample]:
+    """Both answers of every pair, next to each other, grouped by document."""
+    for file in sorted(HERE.glob("*.jsonl")):
+        for line, row in read_jsonl(file):
+            group = f"written-{file.stem}-{line}"
+            for number, pair in enumerate(row["items"], start=1):
+                for label, field in ANSWERS.items():
+                    yield Sample(
+                        id=f"{group}-{number}-{label.value.lower()}",
+                        document=row["document"],
+                        question=pair["question"],
+                        answer=pair[field],
+                        task=Task.QA if pair["question"] else Task.SUMMARIZATION,
+                        language=row["language"],
+                        label=label,
+                        source="written",
+                        group=group,
+                        meta={
+                            "domain": row["domain"],
+                            "category": pair["category"],
+                            "evidence": pair["evidence"],
+                            "reasoning": pair[f"reason_{field}"],
+                            "licence": LICENCE,
+                        },
+                    )
