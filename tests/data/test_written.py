@@ -1,6 +1,6 @@
 """The bundled contrast pairs: their form, and that word overlap does not tell the right answers."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from pathlib import Path
 
 import pytest
@@ -36,7 +36,20 @@ def test_both_answers_of_a_pair_are_next_to_each_other(samples: list[Sample]) ->
         assert (one.label, other.label) == (Label.PASS, Label.FAIL)
         assert (one.group, one.question, one.document) == (other.group, other.question, other.document)
         assert one.task is (Task.QA if one.question else Task.SUMMARIZATION)
-    assert len({sample.document_text for sample in samples}) == len({sample.group for sample in samples})
+
+
+def test_an_answer_faithful_to_one_version_is_hallucinated_by_the_other(samples: list[Sample]) -> None:
+    said: dict[tuple[str, str, str], set[tuple[str, str]]] = defaultdict(set)
+    documents: dict[str, set[str]] = defaultdict(set)
+    for sample in samples:
+        assert sample.label is not None
+        said[sample.group, sample.question, sample.answer].add((sample.document_text, sample.label.value))
+        documents[sample.group].add(sample.document_text)
+    assert all(len(texts) <= 2 for texts in documents.values())
+    assert len({text for texts in documents.values() for text in texts}) == sum(map(len, documents.values()))
+    for found in said.values():
+        assert len({document for document, _ in found}) == len({label for _, label in found}) == len(found)
+    assert sum(len(found) == 2 for found in said.values()) > 0.8 * len(said)
 
 
 def test_no_category_outweighs_the_others(samples: list[Sample]) -> None:

@@ -1,6 +1,8 @@
 """Bundled contrast pairs: everyday documents, and to each question a faithful and a hallucinated answer.
 
-A large language model wrote them for this project, and others read them blind. The documents are fictional.
+Most documents come in two versions, ``a`` and ``b``. What is faithful to one is hallucinated by the other, so
+that no answer gives its label away. A large language model wrote them for this project, and others read them
+without the labels (docs/research/written-pairs.md). The documents are fictional.
 """
 
 from collections.abc import Iterator
@@ -16,14 +18,13 @@ ANSWERS = {Label.PASS: "faithful", Label.FAIL: "hallucinated"}
 
 
 def load_written() -> Iterator[Sample]:
-    """Both answers of every pair, next to each other, grouped by document."""
+    """Both answers of every pair, next to each other; the versions of a document are one group."""
     for file in sorted(HERE.glob("*.jsonl")):
-        for line, row in read_jsonl(file):
-            group = f"written-{file.stem}-{line}"
+        for _, row in read_jsonl(file):
             for number, pair in enumerate(row["items"], start=1):
                 for label, field in ANSWERS.items():
                     yield Sample(
-                        id=f"{group}-{number}-{label.value.lower()}",
+                        id=f"written-{row['id']}-{number}-{label.value.lower()}",
                         document=row["document"],
                         question=pair["question"],
                         answer=pair[field],
@@ -31,7 +32,7 @@ def load_written() -> Iterator[Sample]:
                         language=row["language"],
                         label=label,
                         source="written",
-                        group=group,
+                        group=f"written-{row['id'][:-1]}",
                         meta={
                             "domain": row["domain"],
                             "category": pair["category"],
