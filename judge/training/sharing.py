@@ -48,7 +48,9 @@ def _together(
     limit = min(sequence_tokens, TREE_TOKENS)
     pending: list[Example] = []
     length = 0
-    for members in _by_group(examples).values():
+    for group in _by_group(examples).values():
+        # A group may hold versions of a document. Their rows stay together: a sequence repeats what it mixes.
+        members = sorted(group, key=lambda example: example.prompt)
         if join and pending and length + (added := _added(members, pending)) <= limit:
             pending += members
             length += added

@@ -334,6 +334,12 @@ def test_what_is_collated_grows_with_the_tokens_alone() -> None:
     assert sum(tensor.numel() for tensor in batch.values()) < 6 * 2010
 
 
+def test_a_group_is_split_between_versions_of_its_document() -> None:
+    versions = [range(100), range(100, 200)]
+    rows = [example([*versions[row % 2], 200 + row], [1]) for row in range(20)]
+    assert len(share(rows, 130)) == 2  # of ten rows each; in the order of the rows, twenty
+
+
 def test_groups_share_only_if_they_are_joined() -> None:
     rows = [example([1, 2, 3], [4], "g"), example([1, 2, 3], [4], "h")]
     assert len(share(rows, 10_000)) == 2
