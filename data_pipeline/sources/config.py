@@ -134,13 +134,13 @@ class SourceConfig(StrictConfig):
 
     @model_validator(mode="after")
     def _keys_fit_the_kind(self) -> Self:
-        if self.path is None and self.kind in ("file", "squad", "hub"):
+        if self.path is None and self.kind in OWN:
             raise ValueError(f"kind {self.kind} needs a path")
         for name, kinds in (
             ("path", (*OWN, *READERS)),
             ("columns", ("file", "hub")),
             ("subset", ("hub",)),
-            ("constants", ("file", "hub", "squad")),
+            ("constants", OWN),
             ("window_tokens", WINDOWED),
             ("side", SIDED),
         ):

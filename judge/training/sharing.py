@@ -49,7 +49,7 @@ def _together(
     pending: list[Example] = []
     length = 0
     for group in _by_group(examples).values():
-        # A group may hold versions of a document. Their rows stay together: a sequence repeats what it mixes.
+        # Rows about the same version of a document are adjacent: a sequence computes every version it holds.
         members = sorted(group, key=lambda example: example.prompt)
         if join and pending and length + (added := _added(members, pending)) <= limit:
             pending += members

@@ -1,8 +1,8 @@
 """Bundled contrast pairs: everyday documents, and to each question a faithful and a hallucinated answer.
 
-Most documents come in two versions, ``a`` and ``b``. What is faithful to one is hallucinated by the other, so
-that no answer gives its label away. A large language model wrote them for this project, and others read them
-without the labels (docs/research/written-pairs.md). The documents are fictional.
+Every document comes in two versions, ``a`` and ``b``. What is faithful to one is hallucinated by the other,
+so that an answer alone does not tell its label. A large language model wrote them for this project, and
+readers without the labels checked them (docs/research/written-pairs.md). The documents are fictional.
 """
 
 from collections.abc import Iterator
