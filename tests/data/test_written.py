@@ -9,6 +9,7 @@ from data_pipeline.sources import SourceConfig, read_source
 from data_pipeline.sources.written import HERE, load_written
 from judge.baselines.overlap import overlap
 from judge.files import read_jsonl
+from judge.prompting.evidence import exact, quotes
 from judge.types import Label, Sample, Task
 
 
@@ -70,3 +71,10 @@ def test_a_source_gives_both_answers_and_their_reasonings() -> None:
     assert {sample.language for sample in taken} == {"zh"}
     assert 2 * sum(sample.label is Label.FAIL for sample in taken) == len(taken)
     assert all(sample.meta["reasoning"] for sample in taken)
+
+
+def test_every_reasoning_begins_with_what_decides_in_the_document(samples: list[Sample]) -> None:
+    for sample in samples:
+        quoted, *_ = quotes(sample.meta["reasoning"])
+        assert exact(quoted, sample.document_text), sample.id
+        assert quoted in " ".join(sample.meta["evidence"].split()), sample.id

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from judge.files import read_jsonl
-from judge.types import Label, Sample, Task
+from judge.types import Label, Language, Sample, Task
 
 HERE = Path(__file__).parent
 LICENCE = "Apache-2.0"
@@ -37,7 +37,15 @@ def load_written() -> Iterator[Sample]:
                             "domain": row["domain"],
                             "category": pair["category"],
                             "evidence": pair["evidence"],
-                            "reasoning": pair[f"reason_{field}"],
+                            "reasoning": reasoning(
+                                pair["evidence"], pair[f"reason_{field}"], row["language"]
+                            ),
                             "licence": LICENCE,
                         },
                     )
+
+
+def reasoning(evidence: str, reason: str, language: Language) -> str:
+    """First what the document says, word for word, then the reason, so that a judge shows its evidence."""
+    quote = f"\u201c{' '.join(evidence.split())}\u201d"
+    return f"{quote} {reason}" if language == "en" else f"{quote}{reason}"
