@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 
-from judge.types import Label, Span
+from judge.types import Label, Language, Span
 
 ALIKE = 0.7
 """A span with at least this share of common words in order (difflib's ratio) counts as quoted."""
@@ -60,6 +60,13 @@ def quotes(text: str) -> Iterator[str]:
         for part in _LEFT_OUT.split(next(filter(None, match.groups())))
     )
     return iter(dict.fromkeys(filter(None, parts)))
+
+
+def quoted(text: str, language: Language) -> str:
+    """A text in quotation marks that do not occur in it, if any do not."""
+    marks = ("“”", "「」", '""') if language == "zh" else ('""', "“”", "「」")
+    chosen = next((pair for pair in marks if not set(pair) & set(text)), marks[0])
+    return f"{chosen[0]}{text}{chosen[-1]}"
 
 
 def exact(quote: str, text: str) -> list[Span]:

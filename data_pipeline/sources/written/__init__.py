@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from judge.files import read_jsonl
+from judge.prompting.evidence import quoted
 from judge.types import Label, Language, Sample, Task
 
 HERE = Path(__file__).parent
@@ -47,5 +48,5 @@ def load_written() -> Iterator[Sample]:
 
 def reasoning(evidence: str, reason: str, language: Language) -> str:
     """First what the document says, word for word, then the reason, so that a judge shows its evidence."""
-    quote = f"\u201c{' '.join(evidence.split())}\u201d"
+    quote = quoted(" ".join(evidence.split()), language)
     return f"{quote} {reason}" if language == "en" else f"{quote}{reason}"

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from data_pipeline.teachers.reasoning.claims import Finding
 from data_pipeline.text.content import CJK
+from judge.prompting.evidence import quoted
 from judge.types import Language, Sample
 
 MOST_LINES = 6
@@ -53,7 +54,7 @@ def reasoning(sample: Sample, found: Sequence[Finding]) -> str:
 
 def _line(finding: Finding, language: Language) -> str:
     texts = _TEXTS[language]
-    quotes = texts["joint"].join(_quoted(quote, language) for quote in finding.quotes)
+    quotes = texts["joint"].join(quoted(quote.rstrip(_EDGE), language) for quote in finding.quotes)
     parts = [texts["closest" if finding.refusal else "says"].format(quotes=quotes)]
     if finding.refusal:
         parts.append(texts["answered" if finding.errors else "unanswered"])
@@ -65,13 +66,6 @@ def _line(finding: Finding, language: Language) -> str:
             said, there = (short(part.strip(_EDGE), MAX_SAID) for part in (error.said, error.there))
             parts.append(text.format(said=said, there=there))
     return texts["space"].join(parts)
-
-
-def _quoted(text: str, language: Language) -> str:
-    """A text in quotation marks that do not occur in it, if any do not."""
-    marks = ("“”", "「」", '""') if language == "zh" else ('""', "“”", "「」")
-    chosen = next((pair for pair in marks if not set(pair) & set(text)), marks[0])
-    return f"{chosen[0]}{text.rstrip(_EDGE)}{chosen[-1]}"
 
 
 def short(text: str, limit: int) -> str:
