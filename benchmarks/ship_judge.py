@@ -83,10 +83,10 @@ LIMITS = {
     REFERENCE: _COMPARES_WORDING,
     REFERENCE_LM: _COMPARES_WORDING,
     REFERENCE_1_5B: """
-English and some Chinese, verdict mode alone. Of two answers that differ in one detail it ranks the right one first in two of three
-cases; sums and conversions of units it gets wrong as often as right. On long documents it is no better than
-word overlap; `--cascade reference` adds what it lacks (docs/judges.md, "Both together"). A verdict is a hint
-for a reader, not a proof.
+English and some Chinese, verdict mode alone. Of two answers that differ in one detail it ranks the right one
+first in two of three cases; sums and conversions of units it gets wrong as often as right. On long documents
+it is no better than word overlap; `--cascade reference` adds what it lacks (docs/judges.md, "Both together").
+A verdict is a hint for a reader, not a proof.
 
 It was trained and measured on the base's weights in 4 bits, made bfloat16; the Hub's own are more exact.
 Three parts, each on rows drawn anew from sets that had passed the leak gate, follow one another; the rows
