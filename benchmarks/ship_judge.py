@@ -84,7 +84,7 @@ LIMITS = {
     REFERENCE_LM: _COMPARES_WORDING,
     REFERENCE_1_5B: """
 English and some Chinese, verdict mode alone. Of two answers that differ in one detail it ranks the right one
-first in two of three cases; sums and conversions of units it gets wrong as often as right. On long documents
+first in two of three cases; sums and conversions of units it gets wrong as often as right. On RAGTruth
 it is no better than word overlap; `--cascade reference` adds what it lacks (docs/judges.md, "Both together").
 A verdict is a hint for a reader, not a proof.
 
