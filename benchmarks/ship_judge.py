@@ -4,7 +4,7 @@
     python -m benchmarks.ship_judge reference-lm runs/reference/lm
     python -m benchmarks.ship_judge reference-1.5b runs/reference/1.5b
 
-Takes the output folder of a recipe's Makefile: the calibrated adapter in ``judge``, its result on RAGTruth in
+Takes the folder of a recipe's runs: the calibrated adapter in ``judge``, its result on RAGTruth in
 ``eval``. Paths on the training machine are left out.
 """
 

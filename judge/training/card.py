@@ -151,6 +151,7 @@ Versions: {versions}.
 
 
 def _manifest(identity: dict[str, Any]) -> str:
+    """The checksum of the data set's manifest, to go before other facts; empty if it has none."""
     digest = identity.get("data_manifest_sha256")
     return f"manifest SHA-256 `{digest}`, " if digest else ""
 
