@@ -19,8 +19,9 @@ def assign_splits(
     """Assign every document (``Sample.group``), and so every sample, to a split.
 
     The shares hold within every stratum (source, language, domain) as closely as whole documents allow, and
-    over all of them: the remainder of one stratum carries over to the next. The same set and seed give the
-    same splits, regardless of the order of samples.
+    over all of them: the remainder of one stratum carries over to the next. Documents that differ only in
+    case, punctuation or spacing get the same split, even if their source calls them two. The same set and
+    seed give the same splits, regardless of the order of samples.
 
     Args:
         store: all samples of the data set.
@@ -69,6 +70,31 @@ def assign_splits(
                 (split, stratum, count, start),
             )
             start += count
+    _join_copies(store)
     table.execute(
         "UPDATE samples SET split = (SELECT split FROM documents WHERE documents.document = samples.document)"
     )
+
+
+def _join_copies(store: SampleStore) -> None:
+    """Give all copies of a document one split: a given one, else that of the first copy by name."""
+    from scipy.cluster.hierarchy import DisjointSet
+
+    copies = store.table.execute(
+        """
+        SELECT DISTINCT text, document, given, documents.split FROM samples JOIN documents USING (document)
+        WHERE text IN (SELECT text FROM samples GROUP BY text HAVING COUNT(DISTINCT document) > 1)
+        """
+    ).fetchall()
+    places = {document: (not given, document, split) for _, document, given, split in copies}
+    # A group with several versions of its document joins the copies of each version.
+    joined = DisjointSet({text for text, *_ in copies} | {*places})
+    for text, document, *_ in copies:
+        joined.merge(text, document)
+    for names in joined.subsets():
+        documents = sorted(places[name] for name in names if name in places)
+        split = documents[0][2]
+        store.table.executemany(
+            "UPDATE documents SET split = ? WHERE document = ? AND NOT given",
+            [(split, document) for _, document, _ in documents],
+        )

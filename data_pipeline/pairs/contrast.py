@@ -99,7 +99,7 @@ def _pair(gold: Sample, kind: str, contrast: Contrast) -> tuple[Sample, Sample]:
     )
     hallucinated = replace(
         gold,
-        id=f"{gold.id}-twin",
+        id=f"{gold.id}-hallucinated",
         question=question,
         answer=gold.answer if contrast.hallucinated is None else contrast.hallucinated,
         document=gold.document if contrast.hallucinated_document is None else contrast.hallucinated_document,

@@ -108,7 +108,7 @@ def _counterfactual(stage: Evidence, reply: Reply, length: int) -> Counterfactua
         "from_document": False,
     }
     hallucinated = replace(
-        faithful, id=f"{name}-twin", answer=seed.answer, label=Label.FAIL, meta={**shared, **edit}
+        faithful, id=f"{name}-hallucinated", answer=seed.answer, label=Label.FAIL, meta={**shared, **edit}
     )
     return Counterfactual(faithful, hallucinated)
 

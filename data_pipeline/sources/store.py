@@ -16,6 +16,7 @@ from data_pipeline.sources.kinds import kind_of
 from data_pipeline.sources.licences import licence_of
 from judge.errors import InputError, JudgeError
 from judge.files import dump
+from judge.models.trained_on import fingerprint
 from judge.samples import row_from_sample, sample_from_row
 from judge.types import Mode, Sample
 
@@ -24,6 +25,7 @@ CREATE TABLE samples (
     number INTEGER PRIMARY KEY AUTOINCREMENT,  -- never again that of a sample that was dropped
     id TEXT NOT NULL UNIQUE,
     document TEXT NOT NULL,   -- the group: document or seed item
+    text BLOB NOT NULL,       -- hash of the document's letters and digits
     pair TEXT NOT NULL,       -- what the samples of a pair have in common
     source TEXT NOT NULL, task TEXT NOT NULL, language TEXT NOT NULL, domain TEXT NOT NULL,
     licence TEXT NOT NULL,
@@ -131,7 +133,8 @@ class SampleStore:
                 current[:] = [sample]
                 edit_type, from_document = (sample.meta.get(key) for key in ("edit_type", "from_document"))
                 yield (
-                    sample.id, sample.group, pair_of(sample), sample.source, sample.task.value,
+                    sample.id, sample.group, fingerprint(sample.document_text), pair_of(sample),
+                    sample.source, sample.task.value,
                     sample.language, str(sample.meta.get("domain", "")), licence_of(sample),
                     None if sample.label is None else sample.label.value,
                     kind_of(sample),
@@ -140,11 +143,11 @@ class SampleStore:
                     entry, dump(row_from_sample(sample)),
                 )  # fmt: skip
 
-        columns = "id, document, pair, source, task, language, domain, licence"
+        columns = "id, document, text, pair, source, task, language, domain, licence"
         columns += ", label, kind, edit_type, from_document, entry, row"
         try:
             self.table.executemany(
-                f"INSERT INTO samples ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
+                f"INSERT INTO samples ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
                 values(),
             )
         except sqlite3.IntegrityError:

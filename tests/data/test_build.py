@@ -114,15 +114,18 @@ def test_no_document_in_two_splits(built: Path) -> None:
     assert {split for found in splits.values() for split in found} == {"train", "validation", "test"}
 
 
-def test_documents_that_the_users_groups_put_into_two_splits_are_told(tmp_path: Path) -> None:
+def test_copies_of_a_document_are_in_one_split_whatever_their_groups(tmp_path: Path) -> None:
     samples = [
-        Sample(f"{label}{n}", "A pier.", f"Pier {n} {label}", label=label, group=str(n))
+        Sample(f"{label}{n}", f"Pier {n % 10}{'.' * (n // 10)}", f"Pier {n} {label}", label=label, group=str(n))
         for n in range(20)
         for label in Label
     ]
     said: list[str] = []
-    build(labelled_recipe(tmp_path, samples, audit="warn"), said.append)
-    assert sum("about a document of another split" in line for line in said) == 1
+    build(labelled_recipe(tmp_path, samples, audit="warn", splits={"validation": 0.4, "test": 0.0}), said.append)
+    splits = {one.group: one.meta["split"] for one in read_samples(tmp_path / "data" / "samples.jsonl")}
+    assert len({*splits.values()}) == 2
+    assert all(splits[str(n)] == splits[str(n + 10)] for n in range(10))
+    assert not any("about a document of another split" in line for line in said)
 
 
 def test_no_pair_borrows_from_a_held_out_document(tmp_path: Path) -> None:
@@ -251,7 +254,7 @@ def test_right_answers_of_labelled_samples_get_contrast_pairs(tmp_path: Path) ->
     assert plain == {row["id"]: row["answer"] for row in LABELLED}
     made = [one for one in found if one.meta.get("kind") == "edit"]
     assert made and {one.label for one in made} == set(Label)
-    assert all(one.id.removesuffix("-twin").endswith("-PASS-gold") for one in made)
+    assert all(one.id.removesuffix("-hallucinated").endswith("-PASS-gold") for one in made)
     splits = {(one.group, one.meta["split"]) for one in found}
     assert len(splits) == len({group for group, _ in splits})
 
@@ -390,8 +393,8 @@ def test_rows_without_a_label_are_right_answers_of_unlabelled_sets_alone(
 
 
 def test_an_id_that_a_counterpart_gets(tmp_path: Path) -> None:
-    rows = [{**row, "id": name} for row, name in zip(LABELLED[::2], ("a", "a-twin"), strict=False)]
-    with pytest.raises(InputError, match="id 'a-twin' occurs twice"):
+    rows = [{**row, "id": name} for row, name in zip(LABELLED[::2], ("a", "a-hallucinated"), strict=False)]
+    with pytest.raises(InputError, match="id 'a-hallucinated' occurs twice"):
         build(mine(tmp_path / "data", write(tmp_path / "mine.jsonl", rows), perturb=True))
 
 

@@ -37,7 +37,7 @@ def test_pairs_share_everything_but_answer_and_label(pairs: list[Pair]) -> None:
     assert len({sample.id for pair in pairs for sample in pair}) == 2 * len(pairs)
     for faithful, hallucinated in pairs:
         assert (faithful.label, hallucinated.label) == (Label.PASS, Label.FAIL)
-        assert hallucinated.id == f"{faithful.id}-twin"
+        assert hallucinated.id == f"{faithful.id}-hallucinated"
         for name in ("document", "question", "group", "task", "language", "source"):
             assert getattr(faithful, name) == getattr(hallucinated, name)
         assert faithful.answer != hallucinated.answer

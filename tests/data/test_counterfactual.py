@@ -45,7 +45,7 @@ def test_a_seed_gives_a_faithful_and_a_hallucinated_sample() -> None:
     faithful, hallucinated = found.faithful, found.hallucinated
     assert (faithful.answer, faithful.label) == ("Lyon", Label.PASS)
     assert (hallucinated.answer, hallucinated.label) == ("Paris", Label.FAIL)
-    assert (faithful.id, hallucinated.id) == ("q1-counterfactual", "q1-counterfactual-twin")
+    assert (faithful.id, hallucinated.id) == ("q1-counterfactual", "q1-counterfactual-hallucinated")
     for sample in (faithful, hallucinated):
         assert sample.document == DOCUMENT["document"] and sample.question == SEED.question
         assert (sample.group, sample.source, sample.task) == ("q1", "webqa", Task.QA)

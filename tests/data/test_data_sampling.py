@@ -111,7 +111,7 @@ def a_pair(name: str, source: str = "s", kind: str = "edit") -> list[Sample]:
     meta = {"pair": name, "kind": kind}
     return [
         Sample(name, label=Label.PASS, meta=meta, **shared),
-        Sample(f"{name}-twin", label=Label.FAIL, meta={**meta, "edit_type": "date"}, **shared),
+        Sample(f"{name}-hallucinated", label=Label.FAIL, meta={**meta, "edit_type": "date"}, **shared),
     ]
 
 

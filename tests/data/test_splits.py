@@ -99,6 +99,20 @@ def test_another_seed_gives_other_documents(splits_of: Splits) -> None:
     assert splits_of(samples, 0.2, 0.2, 0) != splits_of(samples, 0.2, 0.2, 1)
 
 
+def test_copies_of_a_document_stay_together(splits_of: Splits) -> None:
+    """Files may name a document twice: the copies differ in punctuation, and one may join two others."""
+    samples = samples_of([(2, 0, 0)] * 30)
+    copies = [
+        Sample("a", "document 3", "Yes.", source="source-9", group="other-3"),
+        Sample("b", "DOCUMENT: 4!", "Yes.", source="source-9", group="other-4"),
+        Sample("c", "Document 5", "Yes.", source="source-9", group="other-4"),
+    ]
+    for seed in range(8):
+        splits = splits_of([*samples, *copies], 0.3, 0.2, seed)
+        assert splits["other-3"] == splits["group-3"]
+        assert splits["other-4"] == splits["group-4"] == splits["group-5"]
+
+
 def test_splits_can_be_assigned_again(store_of: Callable[..., SampleStore]) -> None:
     store = store_of(samples_of([(1, 0, 0)] * 20))
     for test in (0.5, 0.0):

@@ -92,7 +92,7 @@ BRIDGE = "Ada Holst designed the bridge in 1931. Jan Pohl painted it."
 
 def pair(question: str, right: str, wrong: str, other: str = BRIDGE) -> tuple[Sample, Sample]:
     faithful = Sample("b", BRIDGE, right, question, label=Label.PASS, meta={"pair": "b", "kind": "edit"})
-    return faithful, replace(faithful, id="b-twin", document=other, answer=wrong, label=Label.FAIL)
+    return faithful, replace(faithful, id="b-hallucinated", document=other, answer=wrong, label=Label.FAIL)
 
 
 def test_short_answers_come_again_as_sentences() -> None:
