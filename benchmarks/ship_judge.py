@@ -84,13 +84,13 @@ LIMITS = {
     REFERENCE_LM: _COMPARES_WORDING,
     REFERENCE_1_5B: """
 English and some Chinese, verdict mode alone. Of two answers that differ in one detail it ranks the right one
-first in two of three cases; sums and conversions of units it gets wrong as often as right. On RAGTruth
-it is no better than word overlap; `--cascade reference` adds what it lacks (docs/judges.md, "Both together").
+first in two of three cases; sums and conversions of units it gets wrong more often than right.
 A verdict is a hint for a reader, not a proof.
 
 It was trained and measured on the base's weights in 4 bits, made bfloat16; the Hub's own are more exact.
-Three parts, each on rows drawn anew from sets that had passed the leak gate, follow one another; the rows
-below are those of all three, the settings those of the last.
+Four parts, each on rows drawn anew from sets that had passed the leak gate, follow one another: three at
+rank 32, packed to rank 8, and one at rank 8. The rows below are those of all four, the settings those of
+the last.
 """.strip(),
 }
 

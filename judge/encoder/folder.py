@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from judge.errors import InputError
 from judge.models.base import unknown_model
-from judge.models.bundled import ENCODERS, bring_encoder
+from judge.models.bundled import MINILM, bring_encoder
 from judge.models.hub import refuse_absent
 from judge.progress import stage
 
@@ -78,8 +78,8 @@ def find_folder(model: str, revision: str | None = None) -> Path:
     """
     if Path(model).is_dir():
         return Path(model)
-    if model in ENCODERS:
-        return bring_encoder(model)
+    if model == MINILM.hub_id:
+        return bring_encoder()
     refuse_absent(model)
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError

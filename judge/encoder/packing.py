@@ -18,7 +18,7 @@ from judge.encoder.packed import ADAPTER, DOWN, SCALE, UP, base_weights, digest,
 from judge.errors import InputError
 from judge.files import JUDGE_FILE, appearing, write_json
 from judge.models.base import describe_base
-from judge.models.bundled import ENCODERS
+from judge.models.bundled import MINILM
 from judge.models.identity import ENCODER, FITTED, read_identity
 from judge.models.trained_on import read_trained_on, write_trained_on
 from judge.progress import track
@@ -120,11 +120,7 @@ def pack(
 
 def _where_to_find(place: dict[str, Any]) -> dict[str, Any]:
     """The entry for a base that can be downloaded leaves out where it is on this machine."""
-    known = ENCODERS.get(place["name"])
-    if known is None:
-        return place
-    kept = ("name",) if known.exact else ("name", "wheel")
-    return {name: place[name] for name in kept if name in place}
+    return {"name": place["name"]} if place["name"] == MINILM.hub_id else place
 
 
 def mean(judges: Sequence[Path], read: "Callable[[Path], Weights]") -> "Weights":

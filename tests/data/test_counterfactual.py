@@ -124,7 +124,7 @@ def test_one_document_a_question(tmp_path: Path) -> None:
     towns = "甲乙丙丁戊己"
     golds = [
         Sample(
-            f"{town}-{passage}", f"第{passage}篇：塞纳河。", "塞纳河", f"第{town}座城的河是什么？",
+            f"{town}-{passage}", f"{town}城第{passage}篇：塞纳河。", "塞纳河", f"第{town}座城的河是什么？",
             language="zh", group=town, source="webqa",
         )
         for town in towns
