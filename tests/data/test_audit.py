@@ -49,7 +49,8 @@ def pairs(
         yield gold
         wrong = hallucinated.format(other, rng.randint(100, 999))
         edit = {"edit_type": edit_type, "change": "the number", "from_document": count % 4 == 0}
-        yield replace(gold, id=f"{gold.id}-hallucinated", answer=wrong, label=Label.FAIL, meta={**shared, **edit})
+        name = f"{gold.id}-hallucinated"
+        yield replace(gold, id=name, answer=wrong, label=Label.FAIL, meta={**shared, **edit})
 
 
 def of_kind(kind: str, samples: Iterable[Sample]) -> list[Sample]:
@@ -279,7 +280,8 @@ def added(number: int, *, twice: bool) -> Iterator[Sample]:
             if twice
             else other[1].replace(elsewhere, city)
         )
-        yield replace(gold, id=f"{count}-hallucinated", answer=f"{own[0]} {stray}", label=Label.FAIL, meta=meta)
+        name, wrong = f"{count}-hallucinated", f"{own[0]} {stray}"
+        yield replace(gold, id=name, answer=wrong, label=Label.FAIL, meta=meta)
 
 
 @pytest.mark.parametrize(("twice", "wanted"), [(True, "over"), (False, "within")])

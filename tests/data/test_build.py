@@ -116,12 +116,13 @@ def test_no_document_in_two_splits(built: Path) -> None:
 
 def test_copies_of_a_document_are_in_one_split_whatever_their_groups(tmp_path: Path) -> None:
     samples = [
-        Sample(f"{label}{n}", f"Pier {n % 10}{'.' * (n // 10)}", f"Pier {n} {label}", label=label, group=str(n))
-        for n in range(20)
+        Sample(f"{label}{n}", f"Pier {n % 10}{end}", f"Pier {n} {label}", label=label, group=str(n))
+        for n, end in enumerate([""] * 10 + ["."] * 10)
         for label in Label
     ]
     said: list[str] = []
-    build(labelled_recipe(tmp_path, samples, audit="warn", splits={"validation": 0.4, "test": 0.0}), said.append)
+    shares = {"validation": 0.4, "test": 0.0}
+    build(labelled_recipe(tmp_path, samples, audit="warn", splits=shares), said.append)
     splits = {one.group: one.meta["split"] for one in read_samples(tmp_path / "data" / "samples.jsonl")}
     assert len({*splits.values()}) == 2
     assert all(splits[str(n)] == splits[str(n + 10)] for n in range(10))
