@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import chain, islice
 from typing import Any
 
-from data_pipeline.build.splits import SPLITS, Split
+from data_pipeline.build.splits import SPLITS, Split, copies
 from data_pipeline.config import DataConfig
 from data_pipeline.labels.rows import gold_label
 from data_pipeline.sources.config import SizesConfig
@@ -58,19 +58,22 @@ def sized(config: DataConfig) -> dict[int, SizesConfig]:
     }
 
 
-def share_out(stores: Iterable[SampleStore], sizes: Mapping[int, SizesConfig], seed: int) -> dict[str, Split]:
+def share_out(stores: Sequence[SampleStore], sizes: Mapping[int, SizesConfig], seed: int) -> dict[str, Split]:
     """Assign the documents of sources with a size to splits, in proportion to the sizes of the splits.
 
     Documents come in a seeded order in which strata (source, language, domain) take turns. Each goes to the
-    split that has the smallest share of its size so far.
+    split that has the smallest share of its size so far, and takes its copies along.
     """
+    first_names = {name: min(names) for names in copies(*stores) for name in names}
     given: dict[str, Split] = {}
     for store in stores:
         for entry, size in sizes.items():
             asked = {split: count for split in SPLITS if (count := size.of(split))}
             there = dict.fromkeys(asked, 0)
             for document, count in store.table.execute(_DOCUMENTS, (f"size:{seed}", entry)).fetchall():
-                split = given.setdefault(document, min(asked, key=lambda name: there[name] / asked[name]))
+                next_split = min(asked, key=lambda name: there[name] / asked[name])
+                split = given.setdefault(first_names.get(document, document), next_split)
+                given[document] = split
                 if split in there:
                     there[split] += count
     return given

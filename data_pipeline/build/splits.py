@@ -76,25 +76,36 @@ def assign_splits(
     )
 
 
-def _join_copies(store: SampleStore) -> None:
-    """Give all copies of a document one split: a given one, else that of the first copy by name."""
+def copies(*stores: SampleStore) -> list[set[str]]:
+    """Names of one document: it stands in several sources, or twice in one, with the same letters and digits.
+
+    A group with several versions of its document joins the copies of each version.
+    """
     from scipy.cluster.hierarchy import DisjointSet
 
-    copies = store.table.execute(
-        """
-        SELECT DISTINCT text, document, given, documents.split FROM samples JOIN documents USING (document)
-        WHERE text IN (SELECT text FROM samples GROUP BY text HAVING COUNT(DISTINCT document) > 1)
-        """
-    ).fetchall()
-    places = {document: (not given, document, split) for _, document, given, split in copies}
-    # A group with several versions of its document joins the copies of each version.
-    joined = DisjointSet({text for text, *_ in copies} | {*places})
-    for text, document, *_ in copies:
-        joined.merge(text, document)
-    for names in joined.subsets():
-        documents = sorted(places[name] for name in names if name in places)
-        split = documents[0][2]
+    names: dict[bytes, str] = {}
+    joined = DisjointSet()
+    for store in stores:
+        for text, document in store.table.execute("SELECT DISTINCT text, document FROM samples"):
+            known = names.setdefault(text, document)
+            if known != document:
+                joined.add(known)
+                joined.add(document)
+                joined.merge(known, document)
+    return joined.subsets()
+
+
+def _join_copies(store: SampleStore) -> None:
+    """Give all copies of a document one split: a given one, else that of the first copy by name."""
+    for names in copies(store):
+        found = [
+            store.table.execute(
+                "SELECT NOT given, document, split FROM documents WHERE document = ?", (name,)
+            ).fetchone()
+            for name in names
+        ]
+        split = min(found)[2]
         store.table.executemany(
             "UPDATE documents SET split = ? WHERE document = ? AND NOT given",
-            [(split, document) for _, document, _ in documents],
+            [(split, name) for name in names],
         )

@@ -254,6 +254,22 @@ def test_what_gets_no_reasoning_is_refilled_or_told(
     assert told.removeprefix("sizes: ") in (tmp_path / "card.md").read_text()
 
 
+def test_copies_of_a_document_share_a_split(store_of: Any) -> None:
+    """Two sources with sizes hold the same documents under names of their own, with other punctuation."""
+    stores: list[SampleStore] = [store_of(()), store_of(())]
+    for entry, (store, end) in enumerate(zip(stores, ("", "!"), strict=True)):
+        store.add(
+            [
+                Sample(f"{entry}-{n}", f"Document {n}{end}", "x", label=Label.PASS, group=f"{entry}:{n}")
+                for n in range(60)
+            ],
+            entry,
+        )
+    given = share_out(stores, {0: SizesConfig(train=30, validation=30), 1: SizesConfig(train=50, test=10)}, 0)
+    assert [given[f"0:{n}"] for n in range(60)] == [given[f"1:{n}"] for n in range(60)]
+    assert len(given) == 120
+
+
 def test_strata_keep_their_shares_and_pairs_stay_whole(store_of: Any) -> None:
     """PDC has two directions, FIB two corpora: each gives as it has. Pairs never part."""
     samples = [
