@@ -1,6 +1,6 @@
 """Shared by the trainers of encoders: rows that are whole batches, splits, and judging during training."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +9,6 @@ from transformers import Trainer
 
 from judge.checker import Checker
 from judge.errors import InputError, counted
-from judge.models.identity import read_identity
 from judge.progress import say
 from judge.samples import read_samples
 from judge.training.config import RunConfig
@@ -78,8 +77,3 @@ def judge_live(network: torch.nn.Module, judge: Checker, samples: Sequence[Sampl
     verdicts = judge.check(samples)
     network.train(training)
     return verdicts
-
-
-def languages_after(recipe: RunConfig, learned: Iterable[str]) -> list[str]:
-    """A judge's languages: those of its training, and those that the judge it started from had learned."""
-    return sorted({*learned, *read_identity(recipe.model).get("languages", ())})

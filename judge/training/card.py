@@ -2,6 +2,7 @@
 
 import importlib.metadata
 import json
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -23,12 +24,19 @@ def judge_identity(recipe: RunConfig, summary: dict[str, Any], run: dict[str, An
     Takes the arguments of :func:`run_identity`.
     """
     manifest = Path(recipe.data) / "manifest.json"
-    return {
+    identity = {
         **BuiltinPrompt().describe(),
         "label_words": {language: dict(words) for language, words in LABEL_WORDS.items()},
         "modes": taught_modes(manifest) if manifest.is_file() else list(MODES),
         **run_identity(recipe, summary, run),
     }
+    learned = identity["data_counts"].get("language", ())
+    return identity | {"languages": languages_after(recipe, learned)} if learned else identity
+
+
+def languages_after(recipe: RunConfig, learned: Iterable[str]) -> list[str]:
+    """A judge's languages: those of its training, and those that the judge it started from had learned."""
+    return sorted({*learned, *read_identity(recipe.model).get("languages", ())})
 
 
 def run_identity(recipe: RunConfig, summary: dict[str, Any], run: dict[str, Any]) -> dict[str, Any]:

@@ -21,12 +21,11 @@ from judge.shipped import model_path
 from judge.training.arguments import make_arguments, precision_of, run_arguments
 from judge.training.batches import (
     judge_live,
-    languages_after,
     note_few_answers,
     read_splits,
     refuse_no_validation,
 )
-from judge.training.card import run_identity
+from judge.training.card import languages_after, run_identity
 from judge.training.config import EncoderRecipe, LoraSettings, RunConfig
 from judge.training.drawing import times_taken
 from judge.training.dressings import with_dressed

@@ -24,12 +24,11 @@ from judge.training.arguments import make_arguments, precision_of, run_arguments
 from judge.training.batches import (
     BatchTrainer,
     judge_live,
-    languages_after,
     note_few_answers,
     read_splits,
     refuse_no_validation,
 )
-from judge.training.card import run_identity
+from judge.training.card import languages_after, run_identity
 from judge.training.checkpoints import complete_checkpoints
 from judge.training.config import EncoderRecipe, RunConfig
 from judge.training.drawing import times_taken

@@ -70,6 +70,7 @@ def test_what_a_training_leaves(stage: str, trained: Any, data: Path) -> None:
     assert identity["label_words"] == LABEL_WORDS and identity["modes"] == ["verdict", "reason"]
     assert identity["stage"] == stage and identity["recipe"]["output"] == str(folder)
     assert identity["data_manifest_sha256"] == sha256_file(data / "manifest.json")
+    assert identity["languages"] == ["en"]
     assert identity["training"] == summary and summary["steps"] == 2
     card = (folder / "README.md").read_text()
     front = yaml.safe_load(card.split("---\n")[1])
@@ -307,7 +308,7 @@ def test_what_is_missing_is_named_with_the_command_that_makes_it(
     said = refused("sft", "own-domain", "data=mine")
     assert "mine: is missing; build the data set first: judge data build own-domain --out mine\n" in said
     said = refused("sft", "reference")  # by the recipe that has it as its output
-    assert "first: judge data build reference/data-lm\n" in said
+    assert "first: judge data build reference/data-1.5b\n" in said
     assert list(tmp_path.iterdir()) == []
 
 
