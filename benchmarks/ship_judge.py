@@ -1,7 +1,6 @@
 """Puts a trained judge into the package: its adapter, its identity, its results and its model card.
 
     python -m benchmarks.ship_judge reference runs/reference/seed0
-    python -m benchmarks.ship_judge reference-lm runs/reference/lm
     python -m benchmarks.ship_judge reference-1.5b runs/reference/1.5b
 
 Takes the folder of a recipe's runs: the calibrated adapter in ``judge``, its result on RAGTruth in
@@ -20,7 +19,7 @@ from judge.files import JUDGE_FILE, write_json, write_text
 from judge.load import load_judge
 from judge.models.identity import read_identity
 from judge.models.trained_on import carry_trained_on
-from judge.shipped import REFERENCE, REFERENCE_1_5B, REFERENCE_LM, model_path
+from judge.shipped import REFERENCE, REFERENCE_1_5B, model_path
 from judge.training.card import model_card
 
 PLACES = {
@@ -28,11 +27,6 @@ PLACES = {
         "model": "runs/reference/inference",
         "data": "runs/reference/data",
         "output": "runs/reference/judge",
-    },
-    REFERENCE_LM: {
-        "model": "runs/reference/lm/short",
-        "data": "runs/reference/data-lm",
-        "output": "runs/reference/lm/judge",
     },
     REFERENCE_1_5B: {
         "model": "Qwen/Qwen2.5-Coder-1.5B-Instruct",
@@ -54,14 +48,6 @@ LICENCES = {
         "ODC-BY": "WiCE",
         "CDLA-Sharing 1.0, CC BY 4.0": "BEGIN",
     },
-    REFERENCE_LM: {
-        "Apache-2.0": "SmolLM2-135M-Instruct, COVID-QA, Fool Me Twice, the starter corpus",
-        "MIT": "RAGTruth, PubMedQA, Citation-Integrity, FactCG, Quintd-1, FEVER-Symmetric, Check-COVID, "
-        "MuFaME, FacEval, BUMP",
-        "CC BY-SA 3.0 and 4.0": "SQuAD 2.0, XQuAD, BoolQ, FEVER (the DocNLI form BSD-3)",
-        "ODC-BY": "WiCE",
-        "CDLA-Sharing 1.0, CC BY 4.0": "BEGIN",
-    },
     REFERENCE_1_5B: {
         "Apache-2.0": "Qwen2.5-Coder-1.5B-Instruct, InfoTabS, Q2, Fool Me Twice, pairs written for this "
         "toolkit, the starter corpus",
@@ -74,14 +60,12 @@ LICENCES = {
         "CDLA-Sharing 1.0, CC BY 4.0": "BEGIN",
     },
 }  # fmt: skip
-_COMPARES_WORDING = """
+LIMITS = {
+    REFERENCE: """
 English alone, verdict mode alone. It compares wording and simple facts: sums, tables of figures,
 negations and anything that needs an inference of two steps it often gets wrong; docs/judges.md has the
 figures, by benchmark and by source. A verdict is a hint for a reader, not a proof.
-""".strip()
-LIMITS = {
-    REFERENCE: _COMPARES_WORDING,
-    REFERENCE_LM: _COMPARES_WORDING,
+""".strip(),
     REFERENCE_1_5B: """
 English and some Chinese, verdict mode alone. Of two answers that differ in one detail it ranks the right one
 first in two of three cases; sums and conversions of units it gets wrong more often than right.

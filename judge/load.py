@@ -55,7 +55,7 @@ def load_judge(
     """Make a judge from the name of a model or baseline (``baseline:NAME``); by default the reference judge.
 
     Args:
-        model: ``reference`` or ``reference-lm``, the encoder and the language model that come with the
+        model: ``reference`` or ``reference-1.5b``, the encoder and the language model that come with the
             toolkit; a Hub id; a local folder (full weights or a LoRA adapter); ``baseline:NAME``; or the
             model's name on a server.
         mode: how it answers, see :class:`Judge`; by default as it was trained (``judge.json``).

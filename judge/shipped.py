@@ -23,11 +23,9 @@ LAUNCH_CONFIGS = _folder("accelerate_configs")
 
 REFERENCE = "reference"
 """Name of the encoder that comes with the toolkit, valid wherever a model is expected."""
-REFERENCE_LM = "reference-lm"
-"""Name of the language model that comes with the toolkit."""
 REFERENCE_1_5B = "reference-1.5b"
-"""Name of the larger language model. Its adapter comes with the toolkit, its base from the Hub."""
-JUDGES = {REFERENCE: "reference", REFERENCE_LM: "reference_lm", REFERENCE_1_5B: "reference_1_5b"}
+"""Name of the language model. Its adapter comes with the toolkit, its base from the Hub."""
+JUDGES = {REFERENCE: "reference", REFERENCE_1_5B: "reference_1_5b"}
 """The judges' folders in this package, by name."""
 
 

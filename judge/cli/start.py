@@ -55,7 +55,7 @@ def prepare(config: RunConfig, stage: str, recipe: Path, file: Path) -> None:
 def making(stage: str, wanted: str, recipe: Path, file: Path) -> str:
     """The command that makes the folder ``wanted`` with another file of the same recipe.
 
-    Of several files for the stage (``data.yaml``, ``data-lm.yaml``), the one with that output is used.
+    Of several files for the stage (``data.yaml``, ``data-1.5b.yaml``), the one with that output is used.
     """
     usual = file.with_name(f"{stage}.yaml")
     others = [path for path in (usual, *sorted(file.parent.glob(f"{stage}-*.yaml"))) if path.is_file()]

