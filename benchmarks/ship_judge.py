@@ -72,9 +72,9 @@ first in two of three cases; sums and conversions of units it gets wrong more of
 A verdict is a hint for a reader, not a proof.
 
 It was trained and measured on the base's weights in 4 bits, made bfloat16; the Hub's own are more exact.
-Four parts, each on rows drawn anew from sets that had passed the leak gate, follow one another: three at
-rank 32, packed to rank 8, and one at rank 8. The rows below are those of all four, the settings those of
-the last.
+Five parts, each on rows drawn anew from sets that had passed the leak gate, follow one another: three at
+rank 32, packed to rank 8, and two at rank 8; the weights are the mean of the last two. The rows below are
+those of all five, the settings those of the last.
 """.strip(),
 }
 
