@@ -68,7 +68,7 @@ figures, by benchmark and by source. A verdict is a hint for a reader, not a pro
 """.strip(),
     REFERENCE_1_5B: """
 English and some Chinese, verdict mode alone. Of two answers that differ in one detail it ranks the right one
-first in two of three cases; sums and conversions of units it gets wrong more often than right.
+first in seven of ten cases; sums and conversions of units it gets wrong more often than right.
 A verdict is a hint for a reader, not a proof.
 
 It was trained and measured on the base's weights in 4 bits, made bfloat16; the Hub's own are more exact.
