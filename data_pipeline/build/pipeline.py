@@ -109,7 +109,7 @@ def build(
             gate.drop_leaks(store)
             tell_losses(gate, config, folder, say)
         splits = (config.splits.validation, config.splits.test, config.seed)
-        given = share_out((golds, store), sizes, config.seed)
+        given = share_out((golds, store), sizes, config.seed) if sizes else {}
         # Before pairs are made, since they borrow from other documents of their split.
         assign_splits(golds, *splits, given=given.items())
         if sizes:
