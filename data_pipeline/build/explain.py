@@ -11,8 +11,7 @@ def yields(manifest: Mapping[str, Any]) -> list[str]:
     """Lines of two Markdown tables: pairs by source and kind, hallucinated samples by source and edit.
 
     Args:
-        manifest: of a data set; its ``pairs`` count gold answers before a mix is drawn, its ``edits`` the
-            samples of the final set.
+        manifest: of a data set; its ``pairs`` count gold answers, its ``edits`` the samples of the final set.
     """
     yields: Mapping[str, Mapping[str, int]] = manifest["pairs"]
     if not yields:

@@ -111,8 +111,6 @@ def data_card(manifest: Mapping[str, Any]) -> str:
     for name, counts in {**manifest["counts"], **manifest["rows"]}.items():
         if counts:
             lines += ["", f"## {name}", "", *table(("what", "number"), counts.items(), 2)]
-    if manifest["mix"] is not None:
-        lines += ["", "## mix", "", *_mix(manifest["mix"])]
     if manifest["sizes"]:
         names = ("asked", "samples", "PASS", "FAIL")
         sizes = (
@@ -178,13 +176,3 @@ def _audit(record: Mapping[str, Any] | None) -> list[str]:
     few = "; ".join(record["no_verdict"])
     lines += [f"- too few pairs for a verdict: {few}"] if few else []
     return lines or ["No figure is over its limit."]
-
-
-def _mix(record: Mapping[str, Any]) -> list[str]:
-    lines = [f"{record['samples']:,} samples drawn of {record['asked']:,} asked for."]
-    lines += [f"- {note}" for note in record["notes"]]
-    rows = []
-    for name, row in {**record["kinds"], **record["sources"]}.items():
-        asked = f"{row['asked']:.1%}" if "asked" in row else ""
-        rows.append((name, f"{row['there']:,}", f"{row['samples']:,}", f"{row['share']:.1%}", asked))
-    return [*lines, "", *table(("", "there", "drawn", "share", "asked"), rows)]

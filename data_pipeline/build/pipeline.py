@@ -17,7 +17,6 @@ from data_pipeline.build.checks import check_labels, check_splits
 from data_pipeline.build.making import add_counterfactuals, add_pairs
 from data_pipeline.build.manifest import FILES, data_card, make_manifest
 from data_pipeline.build.modes import assign_modes
-from data_pipeline.build.sampling import draw
 from data_pipeline.build.sizes import draw_labelled, put_others, share_out, shortages, sized, sizes_table
 from data_pipeline.build.splits import assign_splits
 from data_pipeline.build.unfinished import MANIFEST, in_place_of
@@ -124,9 +123,6 @@ def build(
             if gate is not None:  # the new documents may still repeat a benchmark
                 gate.drop_leaks(store, after=before)
                 tell_losses(gate, config, folder, say)
-        mixed = draw(store, config.mix, config.seed, dropped.add) if config.mix is not None else None
-        for line in mixed["notes"] if mixed is not None else ():
-            say(f"mix: {line}")
         assign_splits(store, *splits, given=chain(golds.splits(), given.items()))
         check_splits(store, config)
         assign_modes(store, config.modes, config.seed)
@@ -151,7 +147,6 @@ def build(
         stages = {
             "trimmed": trimmed.table(),
             "pairs": made.table(),
-            "mix": mixed,
             "sizes": sizes_made,
             "audit": audit,
             "yield": yields,

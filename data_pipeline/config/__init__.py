@@ -3,7 +3,6 @@
 from data_pipeline.config.parts import (
     CounterfactualConfig,
     LeaksConfig,
-    MixConfig,
     ModesConfig,
     PreferenceConfig,
     ReasoningConfig,
@@ -11,6 +10,6 @@ from data_pipeline.config.parts import (
 from data_pipeline.config.recipe import KEYS, DataConfig
 
 __all__ = [
-    "KEYS", "CounterfactualConfig", "DataConfig", "LeaksConfig", "MixConfig", "ModesConfig",
-    "PreferenceConfig", "ReasoningConfig",
+    "KEYS", "CounterfactualConfig", "DataConfig", "LeaksConfig", "ModesConfig", "PreferenceConfig",
+    "ReasoningConfig",
 ]  # fmt: skip

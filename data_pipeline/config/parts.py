@@ -3,11 +3,9 @@
 from collections.abc import Mapping
 from typing import ClassVar, Literal, Self
 
-from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveInt, field_validator, model_validator
+from pydantic import Field, NonNegativeInt, PositiveInt, model_validator
 
-from data_pipeline.sources.kinds import MIXED
 from judge.configs import StrictConfig
-from judge.errors import unknown
 
 Share = float
 
@@ -43,30 +41,6 @@ class PreferenceConfig(StrictConfig):
         ("model", "candidates", "max_new_tokens"),
         "omit it; rejected judgements are composed, or the wrong ones of an ensemble",
     )
-
-
-class MixConfig(StrictConfig):
-    """A smaller set with given shares of kinds and sources; pairs stay together."""
-
-    samples: PositiveInt
-    """At most this many samples."""
-    kinds: dict[str, NonNegativeFloat] | None = None
-    """Target shares; they need not add up to 1. Kinds not named are left out. If a kind has too few samples,
-    the others make up for it in proportion. Without ``kinds`` the shares stay as they are."""
-    sources: dict[str, NonNegativeFloat] = Field(default_factory=dict)
-    """Weights, 1 by default: each source gives in proportion to its weight times its number of samples."""
-    max_source: Share = Field(default=1.0, gt=0, le=1)
-    """No source gives more than this share of what is drawn, even if that makes the set smaller."""
-
-    @field_validator("kinds")
-    @classmethod
-    def _known_kinds(cls, kinds: dict[str, float] | None) -> dict[str, float] | None:
-        for name in kinds or ():
-            if name not in MIXED:
-                raise ValueError(unknown("kind", name, MIXED))
-        if kinds is not None and not any(kinds.values()):
-            raise ValueError("all shares are 0; name one kind at least")
-        return kinds
 
 
 class ReasoningConfig(StrictConfig):

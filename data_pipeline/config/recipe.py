@@ -1,14 +1,13 @@
 """The keys of a data recipe (``data.yaml``). Unknown keys are an error."""
 
 from collections.abc import Mapping
-from typing import Literal, Self
+from typing import ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
 from data_pipeline.config.parts import (
     CounterfactualConfig,
     LeaksConfig,
-    MixConfig,
     ModesConfig,
     PreferenceConfig,
     ReasoningConfig,
@@ -35,6 +34,10 @@ KEYS: Mapping[str, str] = {
 
 class DataConfig(StrictConfig):
     """A data recipe."""
+
+    gone: ClassVar[Mapping[str, str]] = {
+        "mix": "give sources their samples; source_weights of a training recipe say how often each is seen"
+    }
 
     output: str
     """Folder for the data set."""
@@ -80,7 +83,6 @@ class DataConfig(StrictConfig):
     counterfactuals: CounterfactualConfig | None = None
     leaks: LeaksConfig | None = None
     """Without it the leak gate is not run, and training refuses the set unless it is told to take it."""
-    mix: MixConfig | None = None
     bianbench: tuple[Subset, ...] = ()
     """Also write the samples as these subsets of Bi'anBench, in its format (Table 10), to ``bianbench/``:
     those of one language as ``en`` or ``zh``, or all as ``cf``. ``judge eval`` reads them there."""
@@ -93,12 +95,6 @@ class DataConfig(StrictConfig):
     preferences: PreferenceConfig = PreferenceConfig()
     calls: CallsConfig = CallsConfig()
     seed: int = 0
-
-    @model_validator(mode="after")
-    def _sizes_or_a_mix(self) -> Self:
-        if self.mix is not None and any(source.samples is not None for source in self.sources):
-            raise ValueError("a mix draws from all that sources give; name their samples, or a mix")
-        return self
 
     @model_validator(mode="after")
     def _pairs_of_labelled_answers(self) -> Self:

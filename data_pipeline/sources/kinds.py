@@ -7,12 +7,10 @@ KINDS = ("edit", "added", "document", "long", "refusal", "foreign")
 document, a long answer, a refusal to answer, an answer with another one appended."""
 LABELLED = "labelled"
 """The kind of samples that come unchanged from a labelled source."""
-MIXED = (LABELLED, *KINDS, "sentence")
-"""All kinds of samples, as a mix can name them."""
 
 
 def kind_of(sample: Sample) -> str:
     """The kind of a sample; ``labelled`` if it has none, or one of another meaning in the ``meta`` of its
     source."""
     kind = sample.meta.get("kind")
-    return str(kind) if kind in MIXED else LABELLED
+    return str(kind) if kind in (*KINDS, "sentence") else LABELLED

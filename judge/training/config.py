@@ -32,6 +32,7 @@ class RunConfig(StrictConfig):
         "max_grad_norm": "write trainer: {max_grad_norm: 1.0}",
         "report_to": "write trainer: {report_to: [trackio]}",
         "batch_of": "write prefix_sharing: false, with which batch_size counts rows",
+        "max_row_tokens": "omit it; source_weights leave out the sources of long documents",
     }
 
     model: str
@@ -129,8 +130,6 @@ class SFTRecipe(TrainingConfig):
     max_tokens: PositiveInt | None = None
     """Limit on the computed tokens of an epoch: whole documents are drawn by the seed. Lets several data sets
     train with the same amount of compute."""
-    max_row_tokens: PositiveInt | None = None
-    """Longest row to train on, prompt and reply together: for a first stage on short documents."""
     source_weights: dict[str, NonNegativeFloat] = Field(default_factory=dict)
     """How often an epoch sees the documents of a source, as for encoders."""
     loss_mean: LossMean = "row"

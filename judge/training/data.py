@@ -136,17 +136,12 @@ def check_cut_share(examples: Sequence[Example], limit: float, path: Path) -> No
 
 
 def choose_rows(
-    examples: Sequence[Example],
-    max_row_tokens: int | None,
-    weights: Mapping[str, float],
-    seed: int,
-    path: Path,
+    examples: Sequence[Example], weights: Mapping[str, float], seed: int, path: Path
 ) -> list[Example]:
-    """Choose the rows for a stage of training.
+    """Choose the rows to train on, by the weights of their sources.
 
     Args:
         examples: all rows.
-        max_row_tokens: longer rows are left out; ``None`` for no limit.
         weights: how often the documents of each source are seen. A repeated document gets a group of its own,
             so that it trains in another sequence.
         seed: decides which documents of a source are left out or repeated.
@@ -165,8 +160,6 @@ def choose_rows(
             for example in examples
             if turn < taken[example.group]
         ]
-    if max_row_tokens is not None:
-        examples = [example for example in examples if example.length <= max_row_tokens]
     if not examples:
-        raise InputError("holds no row that the recipe's max_row_tokens and source_weights leave", file=path)
+        raise InputError("holds no row that the recipe's source_weights leave", file=path)
     return list(examples)

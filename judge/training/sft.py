@@ -41,7 +41,7 @@ def train_sft(recipe: SFTRecipe, callbacks: Sequence[Any] = ()) -> dict[str, Any
     renderer = Renderer(tokenizer)
     train = load_examples(train_file, ("completion",), renderer, recipe.max_length)
     check_cut_share(train, recipe.max_cut_share, train_file)
-    train = choose_rows(train, recipe.max_row_tokens, recipe.source_weights, recipe.seed, train_file)
+    train = choose_rows(train, recipe.source_weights, recipe.seed, train_file)
     sharing = shares_prefixes(recipe, model)
     limit = recipe.sequence_tokens if sharing else 0  # no two rows fit into 0 tokens
     if recipe.max_tokens is not None:

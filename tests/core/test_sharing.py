@@ -67,12 +67,9 @@ def test_a_token_budget_takes_whole_documents(budget: int, seed: int) -> None:
 
 @given(
     weights=st.dictionaries(st.sampled_from("ab"), st.sampled_from([0, 0.5, 1, 1.5, 3]), max_size=2),
-    longest=st.none() | st.integers(4, 12),
     seed=st.integers(0, 3),
 )
-def test_a_stage_takes_whole_documents_by_source_and_short_rows(
-    weights: dict[str, float], longest: int | None, seed: int
-) -> None:
+def test_weights_take_whole_documents_of_each_source(weights: dict[str, float], seed: int) -> None:
     rows = [
         replace(
             example([group] * 2, [1] * size, f"{source}{group}", f"{source}{group}-{size}"), source=source
@@ -82,25 +79,24 @@ def test_a_stage_takes_whole_documents_by_source_and_short_rows(
         for size in (1, 9)
     ]
     try:
-        chosen = choose_rows(rows, longest, weights, seed, Path("train.jsonl"))
+        chosen = choose_rows(rows, weights, seed, Path("train.jsonl"))
     except InputError:
         assert set(weights.values()) <= {0, 0.5} and len(weights) == 2
         return
-    assert all(longest is None or row.length <= longest for row in chosen)
     assert len({(row.id, row.group) for row in chosen}) == len(chosen)
     for source in "ab":
         weight = weights.get(source, 1)
         seen = [sum(row.id == f"{source}{group}-1" for row in chosen) for group in range(6)]
         assert set(seen) <= {int(weight), int(weight) + (weight % 1 > 0)}
-    assert chosen == choose_rows(rows, longest, weights, seed, Path("train.jsonl"))
+    assert chosen == choose_rows(rows, weights, seed, Path("train.jsonl"))
 
 
-def test_a_stage_without_rows_is_an_error() -> None:
+def test_weights_that_leave_no_rows_are_an_error() -> None:
     rows = [replace(example([1, 2], [3]), source="a")]
-    with pytest.raises(InputError, match="max_row_tokens and source_weights leave"):
-        choose_rows(rows, 2, {}, 0, Path("train.jsonl"))
+    with pytest.raises(InputError, match="no row that the recipe's source_weights leave"):
+        choose_rows(rows, {"a": 0}, 0, Path("train.jsonl"))
     with pytest.raises(InputError, match="names b, which no document came from; sources are a"):
-        choose_rows(rows, None, {"b": 1}, 0, Path("train.jsonl"))
+        choose_rows(rows, {"b": 1}, 0, Path("train.jsonl"))
 
 
 @pytest.fixture(scope="module")

@@ -414,18 +414,6 @@ def test_a_file_where_the_folder_should_be(tmp_path: Path) -> None:
         build(mine(tmp_path / "data", write(tmp_path / "mine.jsonl", LABELLED)))
 
 
-def test_a_smaller_set_of_known_make_up(tmp_path: Path) -> None:
-    more = [{**row, "id": row["id"] + "b"} for row in LABELLED[::2]]
-    file = write(tmp_path / "mine.jsonl", LABELLED + more)
-    mix = {"samples": 16, "kinds": {"labelled": 1, "edit": 1}}
-    manifest = build(mine(tmp_path / "data", file, mix=mix, max_repeated=1))
-    assert manifest["counts"]["label"] == {"FAIL": 8, "PASS": 8}
-    assert manifest["dropped"]["not drawn"]["count"] == 36 - 16
-    assert manifest["mix"]["kinds"]["labelled"] == {"there": 36, "samples": 16, "share": 1.0, "asked": 0.5}
-    assert manifest["mix"]["notes"] == ["edit: 0.0% instead of 50.0%, of 0 samples"]
-    assert "| labelled | 36 | 16 | 100.0% | 50.0% |" in (tmp_path / "data/card.md").read_text()
-
-
 # --- The command --------------------------------------------------------------------------------------------
 
 

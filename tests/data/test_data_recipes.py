@@ -42,10 +42,7 @@ WRONG = [
     ("leaks: {benchmarks: [fib]}", r"'leaks.benchmarks': is gone: omit it; the gate compares"),
     ("splits: {test: 1.5}", r"'splits.test'"),
     ("calls: {money: -1}", r"'calls.money'"),
-    ("mix: {samples: 5, kinds: {edits: 1}}", "unknown kind 'edits'"),
-    ("mix: {samples: 5, kinds: {edit: 0}}", "all shares are 0"),
-    ("mix: {samples: 5, max_source: 0}", "greater than 0"),
-    ("sources: [{kind: starter, samples: {train: 9}}]\nmix: {samples: 9}", "a mix draws from all that"),
+    ("mix: {samples: 5}", r"'mix': is gone: give sources their samples"),
 ]
 SOURCES = [
     ("", r"'sources'"),
