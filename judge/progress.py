@@ -119,8 +119,7 @@ def shown(console: "Console | None" = None) -> Iterator[None]:
     Args:
         console: where; standard error by default.
     """
-    first = os.environ.get("RANK", "0") == "0"
-    token = _DISPLAY.set(Display(console) if first else None)
+    token = _DISPLAY.set(Display(console) if _first() else None)
     try:
         yield
     finally:
@@ -151,9 +150,14 @@ def track(items: Iterable[Item], title: str, total: int | None = None) -> Iterat
 
 
 def say(text: str) -> None:
-    """Print a message on standard error, above any bars."""
+    """Print a message on standard error, above any bars. Of processes launched together, only the first does."""
     display = _DISPLAY.get()
     if display is not None:
         display.bars.console.print(text, highlight=False, markup=False, soft_wrap=True)
-    else:
+    elif _first():
         print(text, file=sys.stderr, flush=True)
+
+
+def _first() -> bool:
+    """Whether this is the first of processes that were launched together, or the only one."""
+    return os.environ.get("RANK", "0") == "0"

@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from judge import progress
-from judge.progress import shown, stage, track
+from judge.progress import say, shown, stage, track
 
 
 def slowly(count: int) -> Iterator[int]:
@@ -51,4 +51,5 @@ def test_a_library_is_silent(capfd: pytest.CaptureFixture[str], monkeypatch: pyt
     monkeypatch.setenv("RANK", "1")  # one of several processes that were launched together
     with shown():
         assert len(list(track(slowly(2), "steps"))) == 2
+        say("note: once is enough")
     assert "".join(capfd.readouterr()) == ""
