@@ -150,7 +150,7 @@ def track(items: Iterable[Item], title: str, total: int | None = None) -> Iterat
 
 
 def say(text: str) -> None:
-    """Print a message on standard error, above any bars. Of processes launched together, only the first does."""
+    """Print a message on standard error, above any bars; if several processes run, only the first does."""
     display = _DISPLAY.get()
     if display is not None:
         display.bars.console.print(text, highlight=False, markup=False, soft_wrap=True)
