@@ -119,7 +119,7 @@ def shown(console: "Console | None" = None) -> Iterator[None]:
     Args:
         console: where; standard error by default.
     """
-    token = _DISPLAY.set(Display(console) if _first() else None)
+    token = _DISPLAY.set(Display(console) if first_process() else None)
     try:
         yield
     finally:
@@ -154,10 +154,10 @@ def say(text: str) -> None:
     display = _DISPLAY.get()
     if display is not None:
         display.bars.console.print(text, highlight=False, markup=False, soft_wrap=True)
-    elif _first():
+    elif first_process():
         print(text, file=sys.stderr, flush=True)
 
 
-def _first() -> bool:
+def first_process() -> bool:
     """Whether this is the first of processes that were launched together, or the only one."""
     return os.environ.get("RANK", "0") == "0"

@@ -1,6 +1,5 @@
 """``judge sft``, ``judge dpo`` and ``judge encoder``: read a recipe, train, print where the judge is."""
 
-import os
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
@@ -12,6 +11,7 @@ from judge.cli.start import DEMO, prepare
 from judge.configs import load_config
 from judge.errors import require
 from judge.files import locked
+from judge.progress import first_process
 from judge.shipped import find_recipe
 from judge.training.checkpoints import describe_run, finished_run, resume_point
 from judge.training.config import DPORecipe, EncoderRecipe, RunConfig, SFTRecipe
@@ -90,7 +90,7 @@ def run_recipe(
     if words and ("=" not in words[0] or Path(words[0]).exists()):
         recipe, *overrides = Path(words[0]), *words[1:]
     overrides += [f"{key}=true" for key, given in (("resume", resume), ("overwrite", overwrite)) if given]
-    first = os.environ.get("RANK", "0") == "0"
+    first = first_process()
     obey_launcher()  # before anything looks for GPUs
     file = find_recipe(recipe, stage)
     config = load_config(kind, file, overrides)

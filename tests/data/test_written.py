@@ -56,7 +56,8 @@ def test_an_answer_faithful_to_one_version_is_hallucinated_by_the_other(samples:
 def test_no_category_outweighs_the_others(samples: list[Sample]) -> None:
     counts = Counter(sample.meta["category"] for sample in samples)
     assert len(counts) >= 30
-    assert max(counts.values()) < 0.12 * len(samples)  # arithmetic, which judges lack most
+    assert counts.pop("arithmetic") < 0.12 * len(samples)  # what judges lack most, so it has files of its own
+    assert max(counts.values()) < 0.1 * len(samples)
 
 
 def test_word_overlap_does_not_favour_the_faithful_answers(samples: list[Sample]) -> None:
