@@ -160,10 +160,10 @@ def _recipe(
     kind: type[Recipe], config: Path, stage: str, out: Path | None, overrides: list[str] | None
 ) -> Recipe:
     """A recipe by its file or name, with what the command line says on top."""
-    from judge.configs import load_config
+    from judge.configs import load_config, text_override
     from judge.shipped import find_recipe
 
-    changes = [*(overrides or []), *([f"output={out}"] if out is not None else [])]
+    changes = [*(overrides or []), *([text_override("output", out)] if out is not None else [])]
     return load_config(kind, find_recipe(config, stage), changes)
 
 

@@ -1,5 +1,6 @@
 """Strict, typed YAML configs: unknown keys are errors, which name the key and the nearest known one."""
 
+import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from enum import StrEnum
@@ -101,15 +102,7 @@ def _override(values: dict[str, Any], override: str) -> None:
     target: Any = values
     for parent in parents:
         target = _step(target, parent, override)
-    try:
-        value = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise InputError(
-            f"{override!r}: the value is not valid YAML ({getattr(error, 'problem', error)})"
-        ) from None
-    if isinstance(value, str):  # YAML reads 1e-5 as text; a number is meant
-        with suppress(ValueError):
-            value = float(value)
+    value = _value(text, override)
     if isinstance(target, list):
         _step(target, last, override)
         target[int(last)] = value
@@ -117,6 +110,31 @@ def _override(values: dict[str, Any], override: str) -> None:
         target[last] = value
     else:
         raise InputError(f"{override!r}: it has no keys under {'.'.join(parents)!r}")
+
+
+def _value(text: str, override: str) -> Any:
+    """The value of an override: YAML, but a number may be 1e-5, and a text keeps everything after a ``#``."""
+    try:
+        value = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise InputError(
+            f"{override!r}: the value is not valid YAML ({getattr(error, 'problem', error)})"
+        ) from None
+    if isinstance(value, str) and text.strip().startswith(value):  # neither quoted nor a block
+        with suppress(ValueError):
+            return float(text)
+        return text.strip()
+    return value
+
+
+def text_override(key: str, value: object) -> str:
+    """An override whose value is a text, also if YAML would read something else (a folder named ``2024``)."""
+    text = str(value)
+    try:
+        plain = _value(text, key) == text
+    except InputError:
+        plain = False
+    return f"{key}={text if plain else json.dumps(text, ensure_ascii=False)}"
 
 
 def _step(target: Any, part: str, override: str) -> Any:

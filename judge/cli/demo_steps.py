@@ -1,10 +1,11 @@
 """The commands that ``judge demo`` runs, and the results that its table shows."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from judge.configs import text_override
 from judge.shipped import REFERENCE
 
 REASON_SAMPLES = 32  # generating is slow on a CPU, so reason mode is measured on a part of the test split
@@ -19,7 +20,7 @@ TRAINED = {
     "dpo-reason": ("SFT + DPO", "reason"),
 }
 """Rows of the table for a language model: folder of the result, judge and mode."""
-NO_PREFERENCES = {"preferences.pairs": "0"}
+NO_PREFERENCES = ("preferences.pairs=0",)
 RESUMABLE = ("checkpoints=8", "resume=true")
 ADAPTED = {"before": ("reference, before", "verdict"), "after": ("reference, adapted", "verdict")}
 """The same for the reference judge."""
@@ -50,18 +51,19 @@ def steps(out: Path, model: str, seed: int = 0) -> list[Step]:
     """
     data = str(out / "data")
     sft, dpo = str(out / "sft"), str(out / "dpo")
+    given = (text_override("data", data), f"seed={seed}")
     plan = [
         Step("build the data set", (*JUDGE, "data", "build", "demo", "--out", data, "--overwrite"), 20),
         Step(
             "supervised fine-tuning",
-            (*JUDGE, "sft", "demo", f"model={model}", f"data={data}", f"output={sft}", f"seed={seed}"),
+            (*JUDGE, "sft", "demo", text_override("model", model), text_override("output", sft), *given),
             300,
             fresh=Path(sft),
         ),
         calibrate("sft", sft, data),
         Step(
             "preference optimization",
-            (*JUDGE, "dpo", "demo", f"model={sft}", f"data={data}", f"output={dpo}", f"seed={seed}"),
+            (*JUDGE, "dpo", "demo", text_override("model", sft), text_override("output", dpo), *given),
             300,
             fresh=Path(dpo),
         ),
@@ -79,21 +81,20 @@ def steps(out: Path, model: str, seed: int = 0) -> list[Step]:
     return plan
 
 
-def adapting_steps(
-    out: Path, recipe: str = "demo", settings: Mapping[str, str] = NO_PREFERENCES
-) -> list[Step]:
+def adapting_steps(out: Path, recipe: str = "demo", overrides: Sequence[str] = NO_PREFERENCES) -> list[Step]:
     """Commands that measure the reference judge before and after training, everything under ``out``.
 
     Args:
         out: folder for all output.
         recipe: name of the recipe that builds the data set and trains.
-        settings: overrides for building the data set.
+        overrides: those for building the data set.
     """
     data, adapted = str(out / "data"), str(out / "adapted")
+    places = (text_override("data", data), text_override("output", adapted))
     results = [str(out / "eval" / name) for name in ADAPTED]
     both = ("--set", "precision=float32")  # the adapted judge's default
-    changes = [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
-    train = ("encoder", recipe, f"model={REFERENCE}", f"data={data}", f"output={adapted}", *RESUMABLE)
+    changes = [word for override in overrides for word in ("--set", override)]
+    train = ("encoder", recipe, f"model={REFERENCE}", *places, *RESUMABLE)
     return [
         Step(
             "build the data set",
@@ -125,7 +126,8 @@ def measure(what: str, model: str, data: str, result: str, seconds: float, optio
     """Measure a judge and the baselines on the test documents."""
     command = (
         *JUDGE, "eval", "--model", model, "--samples", f"{data}/test.jsonl",
-        "--set", f"baseline_data={data}/samples.jsonl", *options, "--overwrite", "--out", result,
+        "--set", text_override("baseline_data", f"{data}/samples.jsonl"), *options,
+        "--overwrite", "--out", result,
     )  # fmt: skip
     return Step(f"measure {what}", command, seconds, made=Path(result) / "report.json")
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import yaml
 
+from judge.configs import text_override
 from judge.errors import DATA, InputError, JudgeError, require
 from judge.models.base import is_path
 from judge.shipped import find_recipe
@@ -67,5 +68,5 @@ def making(stage: str, wanted: str, recipe: Path, file: Path) -> str:
         named = str(other) if recipe == file else name
     words = ["judge", *(["data", "build"] if stage == "data" else [stage]), named]
     if wanted != given:
-        words += ["--out", wanted] if stage == "data" else [f"output={wanted}"]
+        words += ["--out", wanted] if stage == "data" else [text_override("output", wanted)]
     return shlex.join(words)

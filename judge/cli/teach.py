@@ -11,6 +11,7 @@ from judge.cli.demo import show
 from judge.cli.demo_steps import ADAPTED, NO_PREFERENCES, adapting_steps
 from judge.cli.options import COLUMNS, ENCODING, GOLD_LABELS, parse_columns, parse_gold_labels
 from judge.cli.running import run, say
+from judge.configs import text_override
 from judge.errors import DATA, InputError, counted, require
 from judge.files import sha256_file, write_json
 from judge.rows import FILE_TYPES, Meanings, as_file, read_rows
@@ -52,10 +53,8 @@ def teach_command(
         )
     write_samples(out / "answers.jsonl", samples)
     write_json(note, begun)
-    settings = {**NO_PREFERENCES, "sources.0.path": str(out / "answers.jsonl")}
-    if labelled:
-        settings["perturb"] = "false"
-    plan = adapting_steps(out, "own-domain", settings)
+    overrides = [*NO_PREFERENCES, text_override("sources.0.path", out / "answers.jsonl")]
+    plan = adapting_steps(out, "own-domain", [*overrides, "perturb=false"] if labelled else overrides)
     for number, step in enumerate(plan, start=1):
         done = step.made is not None and step.made.exists()
         say(f"step {number} of {len(plan)}: {step.title}{': done before' if done else ''}")
@@ -90,7 +89,11 @@ def read_answers(file: Path, columns: Columns, labels: Meanings | None = None) -
     Raises:
         InputError: if a column is not found, or a row is wrong.
     """
-    _, row = next(read_rows(file), (0, {}))
+    row: dict[str, object] = {}
+    for _, one in read_rows(file, columns.get("document", "document")):
+        row |= one  # a column may begin in a later row
+    if not row:
+        raise InputError("holds no sample", file=file)
     other = other_columns(row)
     found = {field: columns.get(field, other.get(field, field)) for field in OTHER_NAMES}
     for field, column in found.items():
@@ -103,7 +106,9 @@ def read_answers(file: Path, columns: Columns, labels: Meanings | None = None) -
             )
     there = {field: column for field, column in found.items() if column in row}
     say("columns: " + ", ".join(f"{field} = {column}" for field, column in there.items()))
-    return list(read_samples(file, {**columns, **there}, labels=labels))
+    # Named columns must stand in every row: those of a label or a question that some rows lack are not named.
+    named = {field: column for field, column in there.items() if field != column or field in REQUIRED}
+    return list(read_samples(file, {**columns, **named}, labels=labels))
 
 
 def check_answers(samples: list[Sample], file: Path) -> bool:

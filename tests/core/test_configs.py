@@ -6,7 +6,7 @@ from typing import Literal
 import pytest
 from pydantic import PositiveInt, model_validator
 
-from judge.configs import StrictConfig, load_config, make_config
+from judge.configs import StrictConfig, load_config, make_config, text_override
 from judge.errors import InputError
 
 
@@ -90,6 +90,15 @@ def test_overrides(tmp_path: Path) -> None:
     assert listed.several == [Inner(rank=4, scale=2), Inner()]
     # What the file says beside the overridden key stays.
     assert load(tmp_path, "name: a\ninner: {scale: 3}", "inner.rank=4").inner == Inner(rank=4, scale=3)
+
+
+@pytest.mark.parametrize(
+    "text", ["set #2", "2024", "yes", "1e3", "2024-01-01", "[v1]/x", "a: b", "a ", '"b"', "runs"]
+)
+def test_a_text_override_stays_as_it_is(text: str, tmp_path: Path) -> None:
+    assert load(tmp_path, "name: a", text_override("name", text)).name == text
+    assert load(tmp_path, "name: a", "name=set #2").name == "set #2"
+    assert text_override("name", "runs/a b") == "name=runs/a b"
 
 
 class Words(StrictConfig):

@@ -25,13 +25,14 @@ from judge.cli.demo import figures
 from judge.cli.demo_steps import ADAPTED, TRAINED, Step, adapting_steps
 from judge.cli.main import COMMANDS
 from judge.cli.merge import app as merge_app
-from judge.cli.teach import FEWEST, check_held_out
+from judge.cli.teach import FEWEST, check_held_out, read_answers
 from judge.configs import load_config
 from judge.errors import InputError, JudgeError
 from judge.files import write_json, write_jsonl
 from judge.models import bundled
 from judge.shipped import find_recipe
 from judge.training.config import DPORecipe, EncoderRecipe, SFTRecipe
+from judge.types import Label
 from tests.calling import call
 from tests.encoders import save_judge
 
@@ -324,6 +325,17 @@ def test_teach_measures_before_and_after(
     write_jsonl(Path("mine.jsonl"), answers(41, labels=labels))
     assert call("teach", "mine.jsonl") == 2
     assert "runs/taught: was begun with another file" in capsys.readouterr().err
+
+
+def test_a_column_that_the_first_row_lacks(tmp_path: Path) -> None:
+    first, second = {"context": "D", "response": "A"}, {"context": "E", "response": "B"}
+    path = tmp_path / "mine.jsonl"
+    write_jsonl(path, [first, second | {"query": "Q?"}])
+    with pytest.raises(InputError, match=":1: field 'question': unknown column 'query'"):
+        read_answers(path, {})
+    named = {"document": "D", "answer": "A", "domain": "hotels"}
+    write_jsonl(path, [named, named | {"question": "Q?", "label": "FAIL"}])
+    assert [(one.question, one.label) for one in read_answers(path, {})] == [("", None), ("Q?", Label.FAIL)]
 
 
 @pytest.mark.parametrize(
