@@ -147,8 +147,8 @@ def check_judge(words: list[str]) -> None:
         if value in LAUNCH_FILES or option == "template":
             continue
         if isinstance(value, Path) and value.suffix == ".yaml":
-            overrides = values.get("overrides") or values.get("settings") or ()
-            load_config(kind_of(value), value, list(overrides))
+            given = (values.get(name) or () for name in ("keys", "overrides", "settings"))
+            load_config(kind_of(value), value, [word for words in given for word in words])
 
 
 def test_every_row_of_the_papers_has_a_command_and_says_what_differs() -> None:
