@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from eval.report import read_reports
 from eval.resampling import Interval, Outcomes, interval
-from eval.verdicts import VERDICTS, verdict_from_row
+from eval.verdicts import REPORT, VERDICTS, verdict_from_row
 from judge.errors import InputError
 from judge.files import read_jsonl
 from judge.progress import track
@@ -168,7 +169,7 @@ def same_samples(first: Path, second: Path) -> Iterator[SameSamples]:
     """The verdicts of two result folders on each benchmark that both hold; of repeated runs, the first.
 
     Raises:
-        InputError: if a folder holds no verdicts, no benchmark is in both, or the samples differ.
+        InputError: if a folder holds no finished result, no benchmark is in both, or the samples differ.
     """
     one, two = _read(first), _read(second)
     names = [name for name in one if name in two]
@@ -195,7 +196,9 @@ def same_samples(first: Path, second: Path) -> Iterator[SameSamples]:
 
 
 def _read(folder: Path) -> dict[str, dict[tuple[str, str], dict[str, Any]]]:
-    """The rows of a result's first run by benchmark and (id, hash of the sample)."""
+    """The rows of a finished result's first run by benchmark and (id, hash of the sample)."""
+    folder = folder.parent if folder.name == REPORT else folder
+    read_reports(folder)  # refuses an unfinished result
     path = folder / VERDICTS
     found: dict[str, dict[tuple[str, str], dict[str, Any]]] = {}
     for line, row in read_jsonl(path):

@@ -92,6 +92,7 @@ def write(folder: Path, items: list[Sample], verdicts: list[Verdict], benchmark:
     rows = [row_from_verdict(benchmark, *pair) for pair in zip(items, verdicts, strict=True)]
     rows.append(row_from_verdict(benchmark, items[0], Verdict(None), run=1))  # the first run counts
     write_jsonl(folder / "verdicts.jsonl", rows)
+    (folder / "report.json").write_text('{"reports": []}')
     return folder
 
 
@@ -100,7 +101,7 @@ def test_results_are_matched_by_sample(tmp_path: Path) -> None:
     verdicts = [verdict(0.9)] * 5 + [verdict(0.1)] * 5
     one = write(tmp_path / "one", items, verdicts)
     two = write(tmp_path / "two", items[::-1], verdicts[::-1])
-    (found,) = compare_results(one, two, bootstrap=20)
+    (found,) = compare_results(one / "report.json", two, bootstrap=20)
     assert (found.benchmark, found.n) == ("b", 10)
     assert found.only_first_right == found.only_second_right == 0
 
@@ -112,11 +113,14 @@ def test_results_that_cannot_be_compared(tmp_path: Path) -> None:
         compare_results(one, write(tmp_path / "fewer", items[:6], [verdict(0.9)] * 6))
     with pytest.raises(InputError, match=r"/one: .*no benchmark in common with .*/other \(b here, c there\)"):
         compare_results(one, write(tmp_path / "other", items, [verdict(0.9)] * 10, "c"))
-    with pytest.raises(InputError, match="no such file"):
+    with pytest.raises(InputError, match=r"nowhere/report\.json: .*is the run finished"):
         compare_results(one, tmp_path / "nowhere")
     (tmp_path / "other" / "verdicts.jsonl").write_text('{"benchmark": "b"}\n')
     with pytest.raises(InputError, match=r"verdicts\.jsonl:1: is not a verdict"):
         compare_results(one, tmp_path / "other")
+    (one / "report.json").unlink()
+    with pytest.raises(InputError, match=r"one/report\.json: .*is the run finished"):
+        compare_results(one, one)
 
 
 def test_a_cascade_is_put_together_from_two_results(tmp_path: Path) -> None:
