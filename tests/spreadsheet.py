@@ -8,6 +8,10 @@ from xml.sax.saxutils import escape
 Row = dict[str, Any]
 
 
+class CellError(str):
+    """An error in place of a value, such as ``#N/A``."""
+
+
 def sheet(rows: list[Row], *names_of_sheets: str) -> bytes:
     """A spreadsheet, its cells as texts and numbers; sheets that are named have all the same contents."""
     sheets = "".join(
@@ -20,6 +24,8 @@ def sheet(rows: list[Row], *names_of_sheets: str) -> bytes:
     def cell(value: object) -> str:
         if isinstance(value, int):
             return f"<c><v>{value}</v></c>"
+        if isinstance(value, CellError):
+            return f'<c t="e"><f>NA()</f><v>{value}</v></c>'
         return f'<c t="inlineStr"><is><t xml:space="preserve">{escape(str(value))}</t></is></c>'
 
     body = "".join(f"<row>{''.join(map(cell, row))}</row>" for row in table)

@@ -28,11 +28,8 @@ def plain_label(value: object) -> str:
 
     ``None`` gives an empty text, and 1.0 gives 1, since tables with gaps turn whole numbers into floats.
     """
-    if value is None:
-        return ""
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return re.sub(r"(?<=[^\W_])[\s_-]+(?=[^\W_])", " ", str(value).strip().casefold())
+    word = "" if value is None else str(value).strip().casefold()
+    return re.sub(r"(?<=[^\W_])[\s_-]+(?=[^\W_])", " ", re.sub(r"^(-?\d+)\.0+$", r"\1", word))
 
 
 def meanings_of(column: str) -> dict[str, Label | None]:

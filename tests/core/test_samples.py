@@ -5,6 +5,8 @@ import io
 import json
 import os
 import sys
+from datetime import datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,7 @@ from judge.errors import InputError, JudgeWarning
 from judge.rows import as_file, parse_label, read_rows
 from judge.samples import read_samples, row_from_sample, write_samples
 from judge.types import LANGUAGES, Label, Sample, Task, shows
-from tests.spreadsheet import sheet
+from tests.spreadsheet import CellError, sheet
 
 ROW = {"document": "The sky is blue.", "answer": "Blue."}
 
@@ -209,6 +211,7 @@ def test_wrong_csv(lines: str, message: str, tmp_path: Path) -> None:
     [
         ("in.csv", '\ufeffdocument;answer\n"a,b;c";1,5\n;\n\n'),
         ("in.csv", "document\tanswer\na,b;c\t1,5\n"),
+        ("in.csv", '"document";answer;"label (PASS, FAIL, or none, ""see"" it)"\n"a,b;c";1,5;\n'),
         ("in.csv", 'sep=;\r\ndocument;answer\r\n"a,b;c";1,5\r\n'),
         ("in.csv", "\tdocument\tanswer\n0\ta,b;c\t1,5\n"),
         ("in.tsv", "document\tanswer\r\na,b;c\t1,5\r\n"),
@@ -220,7 +223,7 @@ def test_wrong_csv(lines: str, message: str, tmp_path: Path) -> None:
 )
 def test_kinds_of_files(name: str, content: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text(content, encoding="utf-8", newline="")
-    [sample] = read_samples(tmp_path / name)
+    [sample] = read_samples(tmp_path / name, {"document": "document"})
     assert (sample.document, sample.answer) == ("a,b;c", "1,5")
 
 
@@ -240,6 +243,14 @@ def test_a_spreadsheet(tmp_path: Path) -> None:
     path.write_bytes(sheet([ROW], "One", "Two"))
     with pytest.warns(JudgeWarning, match=r"in\.xlsx: only its first sheet is read, 'One', not 'Two'"):
         assert len(list(read_samples(path))) == 1
+    for field in ("document", "answer", "question", "id"):
+        path.write_bytes(sheet([ROW | {"question": "q"}, ROW | {field: CellError("#N/A"), "note": "x"}]))
+        message = rf"in\.xlsx:3: field '{field}': holds #N/A, an error of the spreadsheet, expected a text"
+        with pytest.raises(InputError, match=message):
+            list(read_samples(path, {"document": "document"}))
+    path.write_bytes(sheet([{**ROW, "note": CellError("#REF!"), "question": "#N/A"}]))
+    [sample] = read_samples(path, {"document": "document"})
+    assert sample.question == "#N/A", "a text; and the error is in a column that is not read"
 
 
 def test_other_encodings_and_streams(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -280,7 +291,7 @@ def test_other_encodings_and_streams(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_labels_by_the_name_of_their_column_and_by_what_was_said(tmp_path: Path) -> None:
-    rows = [{**ROW, "is_hallucinated": word, "supported": word} for word in (1, "no", 0.0, True)]
+    rows = [{**ROW, "is_hallucinated": word, "supported": word} for word in (1.0, "no", "0.0", True)]
     path = write(tmp_path / "in.jsonl", *rows)
     for column, wanted in (("is_hallucinated", "FPPF"), ("supported", "PFFP")):
         read = read_samples(path, {"label": column})
@@ -296,18 +307,30 @@ def test_parquet(tmp_path: Path) -> None:
     import pyarrow.parquet as pq
 
     path = tmp_path / "in.parquet"
+    meta = {"k": 1, "at": datetime(2024, 5, 1), "size": Decimal("1.5"), "raw": b"\xff", "most": float("inf")}
     rows = [
-        {"id": "1", "document": ["a", "b"], "answer": "x", "label": "FAIL", "meta": {"k": 1}},
+        {
+            "id": "1",
+            "document": ["a", "b"],
+            "answer": "x",
+            "label": "FAIL",
+            "meta": meta,
+            "__index_level_0__": 5,
+        },
         {"id": "2", "document": ["c"], "answer": "y", "label": None, "meta": None},
     ]
     pq.write_table(pa.Table.from_pylist(rows), path)
     first, second = read_samples(path)
-    assert (first.document, first.label, first.meta) == (("a", "b"), Label.FAIL, {"k": 1})
+    told = {**meta, "at": "2024-05-01T00:00:00", "size": "1.5", "raw": {"bytes": "ff"}}
+    assert (first.document, first.label, first.meta) == (("a", "b"), Label.FAIL, told)
     assert (second.document, second.label, second.meta) == (("c",), None, {})
     pq.write_table(
         pa.Table.from_pylist([{"document": "d", "answer": "x"}, {"document": "d", "answer": ""}]), path
     )
     with pytest.raises(InputError, match=r"in\.parquet:2: field 'answer': is empty"):
+        list(read_samples(path))
+    pq.write_table(pa.Table.from_pylist([{"document": b"d", "answer": "x"}]), path)
+    with pytest.raises(InputError, match=r"field 'document': holds \{'bytes': '64'\}, expected a text"):
         list(read_samples(path))
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(InputError, match=r"in\.parquet: is not a Parquet file"):
