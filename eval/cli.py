@@ -25,7 +25,7 @@ from judge.cli.options import (
 from judge.cli.settings import WithSettings, setting
 from judge.errors import InputError
 from judge.progress import say, stage
-from judge.types import Sample
+from judge.types import Sample, lone_surrogate
 
 if TYPE_CHECKING:
     from eval.benchmarks.base import Benchmark
@@ -172,11 +172,14 @@ def evaluate_command(
     from judge.baselines.rules import TRIVIAL_BASELINES, TrivialBaseline
 
     means = parse_gold_labels(gold_labels)
-    fit_on = None if baseline_data is None else samples_file(baseline_data, labels=means).load()
+    named = parse_columns(columns)
+    for path in (*(samples or ()), baseline_data, out):
+        if lone_surrogate(str(path)):
+            raise InputError("is not UTF-8, and no report can hold this name; rename it", file=path)
+    fit_on = None if baseline_data is None else samples_file(baseline_data, named, encoding, means).load()
     baselines = [TrivialBaseline(name, fit_on) for name in TRIVIAL_BASELINES]
     if not (first := processes.join(settings["backend"])):  # this one only judges; the first one writes
         baselines, out, bootstrap, latency = [], None, 0, 0
-    named = parse_columns(columns)
     files = [samples_file(path, named, encoding, means) for path in dict.fromkeys(samples or [])]
     read = _sets(names, files, data_dir, say)
     if corpus is not None:

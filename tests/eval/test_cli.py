@@ -140,6 +140,15 @@ def test_baseline_data(data: Path, tmp_path: Path) -> None:
         call("--model baseline:length --samples", judged)
     (report,) = reports("--model baseline:length --samples", judged, f"--set baseline_data={data}")
     assert report["baselines_left_out"] == {} and report["metrics"]["accuracy"] == 0.0
+    for town in ("Köln", "Tübingen"):
+        rows = (f"{town} {n // 2},{'a' * (n % 2 * 9 + 1)},{n % 2}.0" for n in range(12))
+        (tmp_path / town).with_suffix(".csv").write_text(
+            "\n".join(("Text,answer,hallucinated", *rows)), encoding="cp1252"
+        )
+    told = "--columns document=Text,label=hallucinated --encoding cp1252 --samples"
+    named, other = tmp_path / "Köln.csv", tmp_path / "Tübingen.csv"
+    (report,) = reports("--model baseline:length", told, named, f"--set baseline_data={other}")
+    assert report["metrics"]["accuracy"] == 1.0
     (report,) = reports("--model", PASS_BASELINE, "--samples", judged)
     assert set(report["baselines_left_out"]) == set(TRIVIAL_BASELINES[2:])
 
@@ -184,6 +193,7 @@ def test_constrained_replies_on_a_benchmark_are_told(data: Path, monkeypatch: py
     [
         (f"--model {PASS_BASELINE} --benchmarks ragtruht", "did you mean 'ragtruth'"),
         ("--samples DATA", "give --model"),
+        (f"--model {PASS_BASELINE} --samples bad\udcff.jsonl", "no report can hold this name; rename"),
         ("--benchmarks open_factual_bench", "use judge open-factual"),
         ("--model baseline:pass", "unknown baseline"),
         ("--model org/m --temperature 0.8", "verdict mode, which reads probabilities, samples nothing"),
