@@ -78,6 +78,9 @@ def _stream(option: str) -> str:
     if sys.stdin is None:
         raise InputError("standard input is closed; give the text, or @FILE", field=option)
     try:
-        return sys.stdin.read()
-    except UnicodeDecodeError as error:
-        raise InputError(f"standard input is not UTF-8 text (byte {error.start})", field=option) from None
+        text = sys.stdin.read()
+        text.encode()  # in the C locale, Python reads other bytes as half characters
+    except UnicodeError:
+        message = "standard input is not UTF-8 text; convert it to plain text first"
+        raise InputError(message, field=option) from None
+    return text

@@ -28,6 +28,7 @@ from judge.models.trained_on import carry_trained_on
 from judge.pages.load import reads_pages
 from judge.prompting.prompts import LABEL_WORDS, BuiltinPrompt
 from judge.prompting.rendering import Renderer
+from judge.shipped import is_baseline
 from judge.types import Sample
 
 if TYPE_CHECKING:
@@ -74,6 +75,8 @@ def export_judge(
         raise InputError("exists already; give another folder", file=out)
     if samples is not None and not samples:
         raise InputError("there are no samples to compare on")
+    if is_baseline(model):
+        raise InputError(f"{model} is a rule, not a model; there is nothing to export")
     identity = read_identity(model)
     if EXPORT in identity:
         raise InputError(f"{model} is an export already; name the judge that it was made from")

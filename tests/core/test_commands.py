@@ -176,6 +176,9 @@ def test_a_text_is_never_taken_for_a_file(
         read_texts({"--document": "https://example.org/tower"})
     with pytest.raises(InputError, match="--question and --answer cannot both be standard input"):
         read_texts({"--question": "-", "--answer": "-"})
+    monkeypatch.setattr("sys.stdin", io.StringIO("It is \udcff"))  # as Python reads it in the C locale
+    with pytest.raises(InputError, match="field '--answer': standard input is not UTF-8 text; convert"):
+        read_texts({"--answer": "-"})
     (tmp_path / "tower").write_bytes(b"It is \xff")
     with pytest.raises(InputError, match=r"tower: --answer is not UTF-8 text \(byte 6\)"):
         read_texts({"--answer": "@tower"})

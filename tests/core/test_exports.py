@@ -292,6 +292,7 @@ def test_what_cannot_be_exported(
         (model, "safetensors", None, "unknown format"),
         (str(gguf_export), "gguf", None, "is an export already"),
         ("./nowhere", "gguf", None, "unknown model"),
+        ("baseline:overlap", "onnx", None, "baseline:overlap is a rule, not a model"),
     ):
         with pytest.raises(InputError, match=re.escape(why)):
             export_judge(name, to, out, kind=kind)
