@@ -7,34 +7,19 @@ import re
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import date, time
 from functools import partial
 from io import BytesIO
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile, ZipFile, is_zipfile
+from zipfile import BadZipFile, ZipFile
 
-from judge.errors import InputError, unknown, warn
+from judge.errors import InputError, counted, unknown, warn
 from judge.files import is_stream, open_text, parse_json, read_jsonl
 
 Row = dict[str, Any]
 Rows = Iterator[tuple[int, Row]]
-
-
-@dataclass(frozen=True)
-class CellError:
-    """An error of a spreadsheet in place of a value, such as ``#N/A``; no text, so that it is refused."""
-
-    name: str
-
-    def __str__(self) -> str:
-        return self.name
-
-    def __repr__(self) -> str:
-        return f"{self.name}, an error of the spreadsheet"
-
 
 ENCODING = (
     "save it as UTF-8, or name its encoding (judge batch, eval, calibrate and teach: --encoding cp1252)"
@@ -46,10 +31,6 @@ _SEPARATOR = re.compile("sep=.?", re.IGNORECASE)
 """A line that Excel may write above the header."""
 _QUOTED = re.compile(r'(?<![^,;\t])"(?:[^"]|"")*"?')
 """A quoted cell of CSV."""
-_ERROR = re.compile(rb'(<(?:\w+:)?c [^>]*\bt=)"e"([^>]*>(?:(?!</(?:\w+:)?c>).)*?<(?:\w+:)?v>)', re.DOTALL)
-"""A cell with an error, up to its value, in the XML of a sheet."""
-_MARK = "\ufdd0"
-"""Precedes an error in the text of a cell; no character, and in no other text."""
 
 
 def file_type(path: Path) -> str:
@@ -167,7 +148,7 @@ def _sheet(path: Path, document: str) -> Rows:
     try:
         content = path.read_bytes()
         content = gzip.decompress(content) if path.suffix == ".gz" else content
-        book = load_workbook(_with_errors(content))
+        book = load_workbook(BytesIO(content))
         cells = book.get_sheet_by_index(0).to_python(skip_empty_area=False)
         tables = [sheet.name for sheet in book.sheets_metadata if sheet.typ == SheetTypeEnum.WorkSheet]
         # total_height counts from 0, so a header alone gives 0.
@@ -176,27 +157,25 @@ def _sheet(path: Path, document: str) -> Rows:
         raise InputError("no such file", file=path) from None
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise InputError(f"is a damaged gzip file ({error}); fetch it again", file=path) from None
-    except (CalamineError, OSError, BadZipFile, RuntimeError) as error:
+    except (CalamineError, OSError) as error:
         raise InputError(f"is damaged or not a spreadsheet ({error}); fetch it again", file=path) from None
     if others:
         unread = ", ".join(map(repr, others))
         warn(f"{path.name}: only its first sheet is read, {book.sheet_names[0]!r}, not {unread:.80}")
+    if errors := _count_errors(content):
+        warn(f"{path.name}: {counted(errors, 'cell')} with an error such as #N/A, read as empty")
     texts = ([_cell_text(cell) for cell in row] for row in cells)
     return _table(path, enumerate(texts, start=1), document)
 
 
-def _with_errors(content: bytes) -> BytesIO:
-    """A spreadsheet whose errors are marked texts; the library reads errors as empty cells."""
-    if not is_zipfile(BytesIO(content)):
-        return BytesIO(content)
-    made = BytesIO()
-    with ZipFile(BytesIO(content)) as given, ZipFile(made, "w") as marked:
-        for name in given.namelist():
-            part = given.read(name)
-            if name.startswith("xl/worksheets/") and b't="e"' in part:
-                part = _ERROR.sub(rb'\1"str"\2&#xFDD0;', part)
-            marked.writestr(name, part)
-    return BytesIO(made.getvalue())
+def _count_errors(content: bytes) -> int:
+    """How many cells of a spreadsheet hold an error such as ``#N/A``, which the library reads as nothing."""
+    try:
+        with ZipFile(BytesIO(content)) as book:
+            sheets = [name for name in book.namelist() if name.startswith("xl/worksheets/")]
+            return sum(book.read(name).count(b't="e"') for name in sheets)
+    except BadZipFile:  # an older format
+        return 0
 
 
 def _cell_text(cell: Any) -> str:
@@ -229,9 +208,7 @@ def _table(path: Path, rows: Iterable[tuple[int, Sequence[str]]], document: str)
                 )
         row: Row = {name: cell for name, cell in zip(names, cells, strict=True) if name}
         for name, cell in row.items():
-            if cell.startswith(_MARK):
-                row[name] = CellError(cell.removeprefix(_MARK))
-            elif (name == document and _LIST.match(cell)) or (name == "meta" and cell):
+            if (name == document and _LIST.match(cell)) or (name == "meta" and cell):
                 row[name] = _parsed(cell, path, line, name)
         yield line, row
 
