@@ -79,7 +79,8 @@ def check_out(out: Path, run: Mapping[str, Any], overwrite: bool = False) -> Non
         for name in (REPORT, VERDICTS, RUN):
             (out / name).unlink(missing_ok=True)
         return
-    if not (out / REPORT).exists() and not (out / VERDICTS).exists():
+    verdicts = out / VERDICTS
+    if not (out / REPORT).exists() and not (verdicts.exists() and verdicts.stat().st_size):
         return
     found = differences(read_whole(out / RUN), json.loads(json.dumps(run)))
     if found:
@@ -109,7 +110,9 @@ class VerdictFile:
         write_json(out / RUN, run)
         self._file = Appender(out / VERDICTS)
         self._made: dict[tuple[str, int], list[dict[str, Any]]] = {}
-        for row in self._file.rows:
+        for line, row in enumerate(self._file.rows, start=1):
+            if not {"benchmark", "run", "sample"} <= row.keys():
+                raise InputError("is not a verdict; add --overwrite", file=self._file.path, line=line)
             self._made.setdefault((row["benchmark"], row["run"]), []).append(row)
 
     def made(self, benchmark: str, run: int, samples: Sequence[Sample]) -> list[Verdict]:

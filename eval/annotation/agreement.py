@@ -64,7 +64,7 @@ def measure(
             parts["overall"].append(row)
             parts.setdefault(row.sample.source or "(none)", []).append(row)
     if not parts["overall"]:
-        raise InputError("there is no annotation in these files")
+        raise InputError("there is no annotation in these files; --with-unsure counts UNSURE too")
     if len(parts) == 2:  # there is only one source
         parts = {"overall": parts["overall"]}
     try:

@@ -9,6 +9,7 @@ import typer
 
 from judge.cli.options import COLUMNS, GOLD_LABELS, parse_columns, parse_gold_labels
 from judge.errors import InputError, counted, unknown
+from judge.rows import check_output
 from judge.types import Sample
 
 app = typer.Typer(add_completion=False)
@@ -53,8 +54,8 @@ def annotate_command(
 
     named = tuple(dict.fromkeys(filter(None, (part.strip() for part in types.split(",")))))
     chosen = _draw(_load(samples, data_dir, columns, labelled=False), per_source, source or [], seed)
-    said = {} if verdicts is None else {row.get("id"): row for _, row in read_jsonl(verdicts)}
-    reasonings = {str(name): str(row.get("reasoning") or "") for name, row in said.items()}
+    rows = () if verdicts is None else read_jsonl(verdicts)
+    reasonings = {str(row.get("id")): str(row.get("reasoning") or "") for _, row in rows}
     if verdicts is not None and not any(reasonings.get(sample.id) for sample in chosen):
         raise InputError("holds no reasoning about these samples; judge them in reason mode", file=verdicts)
     folder = out or Path("runs") / "annotations" / Path(samples).name.split(".")[0]
@@ -154,8 +155,13 @@ def agreement_command(
     from judge.files import write_jsonl
     from judge.samples import write_samples
 
-    if samples is None and (disagreements or labelled or diahalu):
+    outputs = [path for path in (disagreements, labelled, diahalu) if path is not None]
+    if samples is None and outputs:
         raise InputError("give --samples: what was annotated")
+    for number, path in enumerate(outputs):
+        check_output(path, [*files, Path(samples or "")], "samples")
+        if path in outputs[:number]:
+            raise InputError("is named for two outputs; give each its own file", file=path)
     annotations = read_exports(files)
     annotated = [] if samples is None else _load(samples, data_dir, columns, gold_labels)
     decided = decide(annotated, annotations) if annotated else []

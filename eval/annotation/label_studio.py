@@ -4,6 +4,7 @@ Texts of samples are only in the tasks, as JSON values; the config refers to the
 ``Text`` shows them as plain text. Gold labels are in neither.
 """
 
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -176,7 +177,7 @@ def read_exports(paths: Sequence[Path]) -> list[Annotation]:
 
 def _read(path: Path) -> list[_Task]:
     try:
-        return TypeAdapter(list[_Task]).validate_json(path.read_bytes())
+        return TypeAdapter(list[_Task]).validate_json(path.read_bytes().removeprefix(BOM_UTF8))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         message = f"{first['msg']}; export a project with the tasks of `judge annotate` as JSON"

@@ -15,7 +15,7 @@ from judge.checker import Checker
 from judge.errors import InputError, JudgeError, counted
 from judge.files import Appender, differences, locked, read_whole, whole_rows, write_json
 from judge.models.base import with_weights
-from judge.rows import FILE_TYPES, file_type
+from judge.rows import check_output
 from judge.samples import Columns, read_samples
 from judge.types import Sample, Verdict, verdict_from_json, verdict_to_json
 
@@ -111,22 +111,18 @@ def judge_file(
             settings. Nothing is written then.
         JudgeError: judging failed; the verdicts before that are kept.
     """
-    if (kind := file_type(out)) in FILE_TYPES and not kind.endswith(("jsonl", "ndjson")):
-        name = f"{out.name.partition('.')[0]}.jsonl"
-        raise InputError(f"verdicts are JSON Lines; give a name such as {name}, not {kind}", file=out)
-    if out.exists() and samples.exists() and out.samefile(samples):
-        raise InputError("is the file of samples; give another file for the verdicts", file=out)
+    check_output(out, [samples], "verdicts")
     with locked(out):
         if out.stat().st_size and not resume:
             raise InputError("exists; continue with --resume, or give another file", file=out)
         total, digest = _survey(unlabelled(samples, columns, check_ids=True), seen)
         earlier, unparsed = _survey_earlier(out, unlabelled(samples, columns))
         identity = out.with_name(out.name + RUN)
-        begun = read_whole(identity) if earlier else None
-        if earlier and begun is None:
+        begun = read_whole(identity) if out.stat().st_size else None
+        if out.stat().st_size and begun is None:
             raise InputError(
-                f"holds verdicts, but {identity.name}, which says what made them, is missing or damaged; "
-                "put it back, or give another file and judge again",
+                f"is not empty, but {identity.name}, which says what made its verdicts, is missing or "
+                "damaged; put it back, or give another file and judge again",
                 file=out,
             )
         described, rows = engine.judge(samples, earlier, total, columns)

@@ -433,7 +433,7 @@ def test_resume_of_a_finished_file(
     assert call("batch", samples, "-o", out, "--model", model, "--resume") == 0
     assert "12 from an earlier run" in capsys.readouterr().out
     out.with_name("out.jsonl.run.json").unlink()
-    assert "out.jsonl.run.json, which says what made them" in refused(
+    assert "out.jsonl.run.json, which says what made its verdicts" in refused(
         "batch", samples, "-o", out, "--model", model, "--resume"
     )
     assert out.read_bytes() == whole
@@ -446,15 +446,18 @@ def test_verdicts_are_not_written_over_the_samples(
     (tmp_path / "link.jsonl").symlink_to(samples)
     monkeypatch.chdir(tmp_path)
     for out in (samples, samples.name, "link.jsonl", f"../{tmp_path.name}/{samples.name}"):
-        assert "is the file of samples" in refused("batch", samples, "-o", out, *BASELINE, "--resume")
+        assert "is a file that is read" in refused("batch", samples, "-o", out, *BASELINE, "--resume")
     labelled = samples.with_name("labelled.jsonl")
     labelled.write_bytes(given)  # the same ids, and no verdicts
     assert f"{labelled}:1: is not a verdict" in refused(
         "batch", samples, "-o", labelled, *BASELINE, "--resume"
     )
     assert "--resume" in refused("batch", samples, "-o", labelled, *BASELINE)
-    assert samples.read_bytes() == labelled.read_bytes() == given
-    for name in ("v.xlsx", "v.csv.gz", "v.json"):  # which no spreadsheet could open
+    labelled.write_text("notes without an end")
+    said = refused("batch", samples, "-o", labelled, *BASELINE, "--resume")
+    assert "is not empty, but labelled.jsonl.run.json" in said
+    assert labelled.read_text() == "notes without an end" and samples.read_bytes() == given
+    for name in ("v.xlsx", "v.csv.gz", "v.json", "v.jsonl.gz", "v.zip"):  # which no spreadsheet could open
         said = refused("batch", samples, "-o", tmp_path / name, *BASELINE)
         assert "verdicts are JSON Lines" in said and "v.jsonl" in said
         assert not (tmp_path / name).exists()

@@ -1,4 +1,5 @@
 import json
+from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -220,6 +221,17 @@ def test_command(write: Write, tmp_path: Path) -> None:
     assert labels["tower-5"].label is Label.PASS and labels["tower-3"].label is Label.FAIL  # two of three
     assert labels["tower-5"].meta["annotators"] == {"user 1": "FAIL", "user 2": "PASS", "user 3": "PASS"}
     assert [sample.id for sample in read_samples(again)] == ["tower-3", "tower-4", "tower-5"]
+    export.write_bytes(BOM_UTF8 + export.read_bytes())
+    for out, why in (
+        (tmp_path / "set.jsonl", "is a file that is read"),
+        (export, "samples are JSON Lines"),
+        (tmp_path / "gold.jsonl.gz", "samples are JSON Lines; give a name such as gold.jsonl, not .gz"),
+        (again, "is named for two outputs"),
+    ):
+        with pytest.raises(InputError, match=why):
+            invoke(agreement, export, "--samples", tmp_path / "set.jsonl", "--labelled", out, *files[-2:])
+    assert len(list(read_samples(tmp_path / "set.jsonl"))) == len(SAMPLES)
+    assert invoke(agreement, export, "--bootstrap", "0").exit_code == 0
 
 
 def test_dialogues_become_what_the_diahalu_loader_reads(write: Write, tmp_path: Path) -> None:

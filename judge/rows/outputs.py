@@ -1,0 +1,23 @@
+"""Names of files that rows are written to."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from judge.errors import InputError
+from judge.rows.kinds import FILE_TYPES, file_type
+
+PACKED = (".gz", ".bz2", ".xz", ".zst", ".zip")
+
+
+def check_output(out: Path, inputs: Sequence[Path], what: str = "rows") -> None:
+    """Refuse to write JSON Lines to a file that the command reads, or that is named like another kind.
+
+    Raises:
+        InputError: with what to do instead.
+    """
+    kind = file_type(out)
+    if out.suffix.lower() in PACKED or (kind in FILE_TYPES and not kind.endswith(("jsonl", "ndjson"))):
+        name = f"{out.name.partition('.')[0]}.jsonl"
+        raise InputError(f"{what} are JSON Lines; give a name such as {name}, not {out.suffix}", file=out)
+    if any(out.exists() and path.exists() and out.samefile(path) for path in inputs):
+        raise InputError(f"is a file that is read; give another one for the {what}", file=out)
