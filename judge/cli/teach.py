@@ -106,7 +106,7 @@ def read_answers(file: Path, columns: Columns, labels: Meanings | None = None) -
             )
     there = {field: column for field, column in found.items() if column in row}
     say("columns: " + ", ".join(f"{field} = {column}" for field, column in there.items()))
-    # Named columns must stand in every row: those of a label or a question that some rows lack are not named.
+    # A column named here must be in every row; a plain "label" or "question" may be missing in some.
     named = {field: column for field, column in there.items() if field != column or field in REQUIRED}
     return list(read_samples(file, {**columns, **named}, labels=labels))
 
