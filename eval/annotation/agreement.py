@@ -64,7 +64,8 @@ def measure(
             parts["overall"].append(row)
             parts.setdefault(row.sample.source or "(none)", []).append(row)
     if not parts["overall"]:
-        raise InputError("there is no annotation in these files; --with-unsure counts UNSURE too")
+        hint = "; --with-unsure counts UNSURE too" if annotations else ""
+        raise InputError(f"there is no annotation in these files{hint}")
     if len(parts) == 2:  # there is only one source
         parts = {"overall": parts["overall"]}
     try:

@@ -54,8 +54,11 @@ def annotate_command(
 
     named = tuple(dict.fromkeys(filter(None, (part.strip() for part in types.split(",")))))
     chosen = _draw(_load(samples, data_dir, columns, labelled=False), per_source, source or [], seed)
-    rows = () if verdicts is None else read_jsonl(verdicts)
-    reasonings = {str(row.get("id")): str(row.get("reasoning") or "") for _, row in rows}
+    reasonings = {}
+    for line, row in () if verdicts is None else read_jsonl(verdicts):
+        if not isinstance(row.get("id"), str | int):
+            raise InputError("is no id; give verdicts of judge batch", file=verdicts, line=line, field="id")
+        reasonings[str(row["id"])] = str(row.get("reasoning") or "")
     if verdicts is not None and not any(reasonings.get(sample.id) for sample in chosen):
         raise InputError("holds no reasoning about these samples; judge them in reason mode", file=verdicts)
     folder = out or Path("runs") / "annotations" / Path(samples).name.split(".")[0]
@@ -160,7 +163,7 @@ def agreement_command(
         raise InputError("give --samples: what was annotated")
     for number, path in enumerate(outputs):
         check_output(path, [*files, Path(samples or "")], "samples")
-        if path in outputs[:number]:
+        if path.resolve() in [other.resolve() for other in outputs[:number]]:
             raise InputError("is named for two outputs; give each its own file", file=path)
     annotations = read_exports(files)
     annotated = [] if samples is None else _load(samples, data_dir, columns, gold_labels)

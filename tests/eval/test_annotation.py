@@ -222,16 +222,32 @@ def test_command(write: Write, tmp_path: Path) -> None:
     assert labels["tower-5"].meta["annotators"] == {"user 1": "FAIL", "user 2": "PASS", "user 3": "PASS"}
     assert [sample.id for sample in read_samples(again)] == ["tower-3", "tower-4", "tower-5"]
     export.write_bytes(BOM_UTF8 + export.read_bytes())
+    link = tmp_path / "link.jsonl"
+    link.symlink_to(again)
     for out, why in (
         (tmp_path / "set.jsonl", "is a file that is read"),
         (export, "samples are JSON Lines"),
         (tmp_path / "gold.jsonl.gz", "samples are JSON Lines; give a name such as gold.jsonl, not .gz"),
         (again, "is named for two outputs"),
+        (link, "is named for two outputs"),
     ):
         with pytest.raises(InputError, match=why):
             invoke(agreement, export, "--samples", tmp_path / "set.jsonl", "--labelled", out, *files[-2:])
     assert len(list(read_samples(tmp_path / "set.jsonl"))) == len(SAMPLES)
     assert invoke(agreement, export, "--bootstrap", "0").exit_code == 0
+    for said, why in (("U" * 8, "--with-unsure"), ("." * 8, "no annotation in these files$")):
+        with pytest.raises(InputError, match=why):
+            invoke(agreement, write({1: said}))
+
+
+@pytest.mark.parametrize("id", [["tower-1"], None])
+def test_verdicts_without_an_id_are_refused(tmp_path: Path, id: object) -> None:
+    write_samples(tmp_path / "towers.jsonl", SAMPLES)
+    said = tmp_path / "said.jsonl"
+    write_jsonl(said, [{"id": "tower-1", "reasoning": "y"}, {"id": id, "reasoning": "y"}])
+    with pytest.raises(InputError, match=r"said\.jsonl:2: field 'id': "):
+        invoke(app, tmp_path / "towers.jsonl", "-o", tmp_path / "out", "--verdicts", said)
+    assert not (tmp_path / "out").exists()
 
 
 def test_dialogues_become_what_the_diahalu_loader_reads(write: Write, tmp_path: Path) -> None:
