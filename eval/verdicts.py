@@ -109,11 +109,14 @@ class VerdictFile:
         check_out(out, run)
         write_json(out / RUN, run)
         self._file = Appender(out / VERDICTS)
-        self._made: dict[tuple[str, int], list[dict[str, Any]]] = {}
+        self._made: dict[tuple[str, int], list[tuple[str, Verdict]]] = {}
         for line, row in enumerate(self._file.rows, start=1):
-            if not {"benchmark", "run", "sample"} <= row.keys():
-                raise InputError("is not a verdict; add --overwrite", file=self._file.path, line=line)
-            self._made.setdefault((row["benchmark"], row["run"]), []).append(row)
+            try:
+                made = row["sample"], verdict_from_row(row)
+                self._made.setdefault((row["benchmark"], row["run"]), []).append(made)
+            except (KeyError, TypeError, ValueError, AttributeError):
+                message = "is not a verdict; add --overwrite"
+                raise InputError(message, file=self._file.path, line=line) from None
 
     def made(self, benchmark: str, run: int, samples: Sequence[Sample]) -> list[Verdict]:
         """The verdicts already in the file, which are on the first of these samples.
@@ -122,13 +125,12 @@ class VerdictFile:
             InputError: if the file holds verdicts on other samples, for example after a change by hand.
         """
         rows = self._made.get((benchmark, run), [])
-        there = [row["sample"] for row in rows]
-        if there != [sample_hash(sample)[:16] for sample in samples[: len(rows)]]:
+        if [start for start, _ in rows] != [sample_hash(sample)[:16] for sample in samples[: len(rows)]]:
             raise InputError(
                 f"does not hold the verdicts on {benchmark} in their order; add --overwrite",
                 file=self._file.path,
             )
-        return [verdict_from_row(row) for row in rows]
+        return [verdict for _, verdict in rows]
 
     def append(self, benchmark: str, run: int, sample: Sample, verdict: Verdict) -> None:
         """Write one verdict."""

@@ -376,9 +376,11 @@ def test_verdicts_changed_by_hand_are_refused(tmp_path: Path) -> None:
     path.write_text("".join([lines[1], lines[0], *lines[2:]]))
     with pytest.raises(InputError, match="in their order"):
         run(out=tmp_path)
-    path.write_text("{}\n")
-    with pytest.raises(InputError, match=r"verdicts\.jsonl:1: is not a verdict"):
-        run(out=tmp_path)
+    row = json.loads(lines[0])
+    for wrong in ({"a": 1}, row | {"benchmark": ["x"]}, row | {"verdict": {}}, row | {"verdict": None}):
+        path.write_text(json.dumps(wrong) + "\n")
+        with pytest.raises(InputError, match=r"verdicts\.jsonl:1: is not a verdict"):
+            run(out=tmp_path)
 
 
 def test_a_run_that_failed_before_its_first_verdict_leaves_the_folder_free(tmp_path: Path) -> None:
