@@ -20,6 +20,10 @@ _CANDIDATES = 20
 """How many of the spans that share most words with a quote are compared word by word."""
 
 _LATIN = r"[^\W\u3400-\u9fff]"  # character of a word with boundaries; Chinese has none
+# No such character before or after: (?<!LATIN) and (?!LATIN) in a form that compiles fifty times as fast when
+# letter case is ignored.
+_BEGINS = r"(?:(?<!\w)|(?<=(?-i:[\u3400-\u9fff])))"
+_ENDS = r"(?:(?!\w)|(?=(?-i:[\u3400-\u9fff])))"
 _WORD = re.compile(rf"{_LATIN}+|[\u3400-\u9fff]")
 _QUOTE = re.compile(
     r'"([^"\n]+)"|\u201c([^\u201d\n]+)\u201d|\u2018([^\u2019\n]+)\u2019|\u300c([^\u300d\n]+)\u300d'
@@ -72,8 +76,8 @@ def quoted(text: str, language: Language) -> str:
 def exact(quote: str, text: str) -> list[Span]:
     """All places of a quote as whole words, ignoring letter case and kinds of white space."""
     words = r"\s+".join(re.escape(word) for word in quote.split())
-    before = rf"(?<!{_LATIN})" if re.match(_LATIN, quote) else ""
-    after = rf"(?!{_LATIN})" if re.match(_LATIN, quote[-1:]) else ""
+    before = _BEGINS if re.match(_LATIN, quote) else ""
+    after = _ENDS if re.match(_LATIN, quote[-1:]) else ""
     return [Span(*match.span()) for match in re.finditer(before + words + after, text, re.IGNORECASE)]
 
 

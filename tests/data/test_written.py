@@ -9,7 +9,7 @@ from data_pipeline.sources import SourceConfig, read_source
 from data_pipeline.sources.written import HERE, load_written
 from judge.baselines.overlap import overlap
 from judge.files import read_jsonl
-from judge.prompting.evidence import quotes
+from judge.prompting.evidence import exact, quotes
 from judge.types import Label, Sample, Task
 
 
@@ -78,7 +78,7 @@ def test_every_reasoning_begins_with_what_decides_in_the_document(samples: list[
     for sample in samples:
         found = list(quotes(sample.meta["reasoning"]))
         evidence = " ".join(sample.meta["evidence"].split())
-        assert found[0] in " ".join(sample.document_text.split()), sample.id
+        assert exact(found[0], sample.document_text), sample.id
         assert found[0] in evidence, sample.id
         # All of the evidence is quoted, also if it has quotation marks of its own.
         assert _letters("".join(found)).startswith(_letters(evidence)), sample.id
