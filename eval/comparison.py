@@ -13,9 +13,8 @@ from typing import Any
 
 from eval.report import read_reports
 from eval.resampling import Interval, Outcomes, interval
-from eval.verdicts import REPORT, VERDICTS, verdict_from_row
+from eval.verdicts import REPORT, VERDICTS, first_run
 from judge.errors import InputError
-from judge.files import read_jsonl
 from judge.progress import track
 from judge.types import Label, Verdict
 
@@ -189,25 +188,19 @@ def same_samples(first: Path, second: Path) -> Iterator[SameSamples]:
             )
         yield SameSamples(
             name,
-            [Label(row["label"]) for row in mine.values()],
-            [row["group"] for row in mine.values()],
-            *([verdict_from_row(rows[key]) for key in mine] for rows in (mine, other)),
+            [Label(row["label"]) for row, _ in mine.values()],
+            [row["group"] for row, _ in mine.values()],
+            *([rows[key][1] for key in mine] for rows in (mine, other)),
         )
 
 
-def _read(folder: Path) -> dict[str, dict[tuple[str, str], dict[str, Any]]]:
-    """The rows of a finished result's first run by benchmark and (id, hash of the sample)."""
+def _read(folder: Path) -> dict[str, dict[tuple[str, str], tuple[dict[str, Any], Verdict]]]:
+    """Rows and verdicts of a finished result's first run by benchmark and (id, hash of the sample)."""
     folder = folder.parent if folder.name == REPORT else folder
     read_reports(folder)  # refuses an unfinished result
-    path = folder / VERDICTS
-    found: dict[str, dict[tuple[str, str], dict[str, Any]]] = {}
-    for line, row in read_jsonl(path):
-        try:
-            if row.get("run", 0) == 0:
-                found.setdefault(row["benchmark"], {})[row["id"], row["sample"]] = row
-                verdict_from_row(row)
-        except (KeyError, TypeError, ValueError) as error:
-            raise InputError(f"is not a verdict of `judge eval` ({error!r})", file=path, line=line) from None
+    found: dict[str, dict[tuple[str, str], tuple[dict[str, Any], Verdict]]] = {}
+    for row, verdict in first_run(folder):
+        found.setdefault(row["benchmark"], {})[row["id"], row["sample"]] = row, verdict
     if not found:
-        raise InputError("holds no verdict", file=path)
+        raise InputError("holds no verdict", file=folder / VERDICTS)
     return found

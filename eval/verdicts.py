@@ -5,14 +5,14 @@ judge with its prompt, and the samples. A folder accepts verdicts of that run on
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from judge.errors import InputError
-from judge.files import Appender, differences, is_stream, read_whole, sha256_text, write_json
-from judge.types import Sample, Verdict, verdict_from_json, verdict_to_json
+from judge.files import Appender, differences, is_stream, read_jsonl, read_whole, sha256_text, write_json
+from judge.types import Label, Sample, Verdict, verdict_from_json, verdict_to_json
 
 REPORT = "report.json"
 VERDICTS = "verdicts.jsonl"
@@ -64,6 +64,27 @@ def row_from_verdict(benchmark: str, sample: Sample, verdict: Verdict, run: int 
 def verdict_from_row(row: Mapping[str, Any]) -> Verdict:
     """The verdict of one line of ``verdicts.jsonl``."""
     return verdict_from_json(row["verdict"])
+
+
+def first_run(result: Path) -> Iterator[tuple[dict[str, Any], Verdict]]:
+    """The rows of a result's first run, each with its verdict; none if the folder has no verdicts.
+
+    Raises:
+        InputError: at the first line that ``judge eval`` did not write.
+    """
+    path = result / VERDICTS
+    for line, row in read_jsonl(path) if path.exists() else ():
+        try:
+            if row.get("run", 0) != 0:
+                continue
+            found = {name: row[name] for name in ("benchmark", "id", "group", "sample")}
+            if not all(isinstance(value, str) for value in found.values()):
+                raise TypeError(f"expected texts, found {found}")
+            Label(row["label"]), int(row.get("document_chars") or 0)
+            verdict = verdict_from_row(row)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise InputError(f"is not a verdict of `judge eval` ({error!r})", file=path, line=line) from None
+        yield row, verdict
 
 
 def check_out(out: Path, run: Mapping[str, Any], overwrite: bool = False) -> None:

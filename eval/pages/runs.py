@@ -11,9 +11,8 @@ from typing import Any
 from eval.open_factual.results import TABLE
 from eval.open_factual.tasks import BENCHMARK as OPEN_FACTUAL
 from eval.report import Report, read_reports, told_apart
-from eval.verdicts import REPORT, VERDICTS, verdict_from_row
+from eval.verdicts import REPORT, VERDICTS, first_run
 from judge.errors import InputError
-from judge.files import read_jsonl
 from judge.formats.records import read_object
 from judge.progress import track
 from judge.types import Label, Verdict
@@ -113,17 +112,11 @@ def _read(folder: Path) -> list[Run]:
                 file=folder,
             ) from None
         raise
-    path = folder / VERDICTS
     rows: dict[str, list[Judged]] = {}
+    for row, verdict in first_run(folder):
+        rows.setdefault(row["benchmark"], []).append(_judged(row, verdict))
+    path = folder / VERDICTS
     if path.exists():
-        for line, row in read_jsonl(path):
-            try:
-                if row.get("run", 0) == 0:
-                    rows.setdefault(row["benchmark"], []).append(_judged(row))
-            except (KeyError, TypeError, ValueError) as error:
-                raise InputError(
-                    f"is not a verdict of `judge eval` ({error!r})", file=path, line=line
-                ) from None
         for report in reports:
             found = len(rows.get(report.benchmark, ()))
             if found != report.counts["n"]:
@@ -141,17 +134,17 @@ def _is_open_factual(folder: Path) -> bool:
     return False
 
 
-def _judged(row: Mapping[str, Any]) -> Judged:
+def _judged(row: Mapping[str, Any], verdict: Verdict) -> Judged:
     return Judged(
         sample=row["sample"],
-        id=str(row["id"]),
-        group=str(row["group"]),
-        source=row["source"] or "",
+        id=row["id"],
+        group=row["group"],
+        source=row.get("source") or "",
         edit_type=row.get("edit_type") or "",
         question=row.get("question") or "",
         answer=row.get("answer") or "",
         document=row.get("document") or "",
         document_chars=int(row.get("document_chars") or 0),
         gold=Label(row["label"]),
-        verdict=verdict_from_row(row),
+        verdict=verdict,
     )
