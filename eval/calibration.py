@@ -32,13 +32,15 @@ class Selection:
 class Calibration:
     """Reliability bins of equal width, their expected calibration error, and selective accuracy.
 
-    ``ece`` is ``None`` if no verdict has a probability, see :func:`judge.calibration.calibration_error`.
+    ``ece`` is ``None`` if no verdict has a probability, see :func:`judge.calibration.calibration_error`;
+    ``ece_chance`` is the one that a judge whose probabilities are exactly right would show on as few samples.
     """
 
     n: int
     ece: float | None
     bins: tuple[Bin, ...]
     selective: tuple[Selection, ...]
+    ece_chance: float | None = None
 
 
 def _scored(labels: Sequence[Label], verdicts: Sequence[Verdict]) -> tuple[list[float], list[bool]]:
@@ -88,4 +90,5 @@ def calibration(labels: Sequence[Label], verdicts: Sequence[Verdict]) -> Calibra
         ece=reliability.calibration_error(p_fail, fails),
         bins=reliability.bins(p_fail, fails),
         selective=selective_accuracy(labels, verdicts),
+        ece_chance=reliability.chance_error(p_fail),
     )

@@ -9,7 +9,7 @@ import typer
 
 from judge.cli.options import COLUMNS, GOLD_LABELS, parse_columns, parse_gold_labels
 from judge.errors import InputError, counted, unknown
-from judge.rows import check_output
+from judge.rows import check_jsonl_output
 from judge.types import Sample
 
 app = typer.Typer(add_completion=False)
@@ -162,7 +162,7 @@ def agreement_command(
     if samples is None and outputs:
         raise InputError("give --samples: what was annotated")
     for number, path in enumerate(outputs):
-        check_output(path, [*files, Path(samples or "")], "samples")
+        check_jsonl_output(path, [*files, Path(samples or "")], "samples")
         if path.resolve() in [other.resolve() for other in outputs[:number]]:
             raise InputError("is named for two outputs; give each its own file", file=path)
     annotations = read_exports(files)

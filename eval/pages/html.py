@@ -95,6 +95,7 @@ def _run(run: Run, place: int) -> dict[str, Any]:
         "n": run.report.metrics.n,
         "scored": calibration.n,
         "ece": calibration.ece,
+        "by_chance": calibration.ece_chance,
         "bins": [[part.p_fail, part.share_fail, part.n] for part in calibration.bins],
         "selective": [[step.coverage, step.accuracy] for step in calibration.selective],
         "histogram": {label.value: counts for label, counts in histogram(run.judged).items()},

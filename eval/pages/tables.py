@@ -250,9 +250,9 @@ def _calibration(group: SampleSet) -> Table:
     """Calibration error, and accuracy on the most confident shares of the samples."""
     steps = [step.coverage for step in group.report.calibration.selective]
     rows = [
-        Row((run.name, run.report.calibration.ece, *(s.accuracy for s in run.report.calibration.selective)))
+        Row((run.name, found.ece, found.ece_chance, *(step.accuracy for step in found.selective)))
         for run in group.runs
-        if run.report.calibration.n
+        if (found := run.report.calibration).n
     ]
-    head = ("judge", "ECE", *(f"surest {step:.0%}" for step in steps))
+    head = ("judge", "ECE", "by chance", *(f"surest {step:.0%}" for step in steps))
     return Table("Calibration, and accuracy on the surest verdicts", head, rows)

@@ -6,10 +6,10 @@ from pathlib import Path
 from judge.errors import InputError
 from judge.rows.kinds import FILE_TYPES, file_type
 
-PACKED = (".gz", ".bz2", ".xz", ".zst", ".zip")
+PACKED = (".gz", ".bz2", ".xz", ".zst", ".zip", ".tgz", ".tar", ".7z", ".rar")
 
 
-def check_output(out: Path, inputs: Sequence[Path], what: str = "rows") -> None:
+def check_jsonl_output(out: Path, inputs: Sequence[Path], what: str = "rows") -> None:
     """Refuse to write JSON Lines to a file that the command reads, or that is named like another kind.
 
     Raises:

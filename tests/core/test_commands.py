@@ -457,7 +457,8 @@ def test_verdicts_are_not_written_over_the_samples(
     said = refused("batch", samples, "-o", labelled, *BASELINE, "--resume")
     assert "is not empty, but labelled.jsonl.run.json" in said
     assert labelled.read_text() == "notes without an end" and samples.read_bytes() == given
-    for name in ("v.xlsx", "v.csv.gz", "v.json", "v.jsonl.gz", "v.zip"):  # which no spreadsheet could open
+    # what is named so could not be opened
+    for name in ("v.xlsx", "v.csv.gz", "v.json", "v.jsonl.gz", "v.zip", "v.tgz"):
         said = refused("batch", samples, "-o", tmp_path / name, *BASELINE)
         assert "verdicts are JSON Lines" in said and "v.jsonl" in said
         assert not (tmp_path / name).exists()

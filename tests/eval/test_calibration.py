@@ -45,6 +45,16 @@ def test_every_probability_is_in_one_bin_and_the_error_is_a_share(rows: list[tup
     assert error is not None and 0 <= error <= 1
 
 
+def test_the_error_by_chance_shrinks_with_samples_and_does_not_look_at_labels() -> None:
+    few = [verdict(0.3), verdict(0.7)] * 30
+    by_chance = calibration([P] * 60, few).ece_chance
+    assert by_chance == calibration([F] * 60, few).ece_chance
+    # Two bins of 30: the mean distance of a share of 30 from its probability is 0.8 standard deviations.
+    assert by_chance == pytest.approx(0.8 * (0.3 * 0.7 / 30) ** 0.5, rel=0.1)
+    assert calibration([P] * 6000, few * 100).ece_chance == pytest.approx(by_chance / 10, rel=0.1)
+    assert calibration([P] * 9, [verdict(1.0)] * 9).ece_chance == 0
+
+
 def test_known_errors() -> None:
     calibrated = [F] * 8 + [P] * 2
     assert calibration(calibrated, [verdict(0.8)] * 10).ece == pytest.approx(0)

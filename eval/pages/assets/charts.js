@@ -24,7 +24,7 @@ function reliability(run) {
     .map(([p, share, n]) => [x + size.w * p, y + size.h * (1 - share), n, p, share]);
   return chart(
     "Reliability",
-    `Calibration error ${percent(run.ece)}. On the dashed line a probability means what it says; the area of a dot is its samples.`,
+    `Calibration error ${percent(run.ece)}${run.by_chance === null ? "" : `, by chance alone ${percent(run.by_chance)}`}. On the dashed line a probability means what it says; the area of a dot is its samples.`,
     svg(
       "svg",
       {
