@@ -55,8 +55,8 @@ def build_command(
 ) -> None:
     """Build an SFT and DPO data set from documents with gold answers."""
     require("judge data build", "data", *DATA)
+    from data_pipeline.build.checks import check_target
     from data_pipeline.build.pipeline import build
-    from data_pipeline.build.unfinished import MANIFEST
     from data_pipeline.config import DataConfig
     from data_pipeline.sources.workers import Workers, cores
 
@@ -72,8 +72,7 @@ def build_command(
         return
     output = Path(recipe.output)
     with locked(output, folder=True):
-        if (output / MANIFEST).exists() and not overwrite:
-            raise InputError("holds a data set; give another --out, or add --overwrite", file=output)
+        check_target(recipe, overwrite)
         with Workers(workers or cores()) as processes:
             manifest = build(recipe, say=say, workers=processes)
     _tell_dropped(manifest)

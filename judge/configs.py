@@ -1,15 +1,16 @@
 """Strict, typed YAML configs: unknown keys are errors, which name the key and the nearest known one."""
 
 import json
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin
 
 import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError, model_validator
 
 from judge.errors import InputError, counted, unknown
 from judge.files import open_text
@@ -21,7 +22,7 @@ class StrictConfig(BaseModel):
     A list of words may be written without brackets (``edit_types=entity,number``).
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=())
+    model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=(), allow_inf_nan=False)
 
     gone: ClassVar[Mapping[str, str]] = {}
     """Removed keys, and what to do instead."""
@@ -57,6 +58,30 @@ def _is_enum(kind: Any) -> bool:
 Config = TypeVar("Config", bound=StrictConfig)
 
 
+def _a_place(path: str) -> str:
+    if not path:
+        raise ValueError("is empty; name a file or folder")
+    return os.path.expanduser(path)  # noqa: PTH111 (a glob, or a name of the Hub, stays as it is)
+
+
+Place = Annotated[str, AfterValidator(_a_place)]
+"""A file or folder in a config; ``~`` is the home folder, and an empty text an error."""
+
+
+class _KeysOnce(yaml.SafeLoader):
+    """A loader to which a key given twice is an error, instead of forgetting the first."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        """A mapping, after a look at its keys."""
+        keys = [key for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
+        seen: set[str] = set()
+        for key in keys:
+            if key.value in seen:
+                raise yaml.MarkedYAMLError(problem=f"key {key.value!r} again", problem_mark=key.start_mark)
+            seen.add(key.value)
+        return super().construct_mapping(node, deep)
+
+
 def load_config(kind: type[Config], path: Path, overrides: Sequence[str] = ()) -> Config:
     """Read a YAML file into a config, with overrides on top (``lora.rank=8``, ``sources.0.limit=9``).
 
@@ -65,7 +90,7 @@ def load_config(kind: type[Config], path: Path, overrides: Sequence[str] = ()) -
     """
     with open_text(path) as stream:
         try:
-            values = yaml.safe_load(stream)
+            values = yaml.load(stream, _KeysOnce)  # noqa: S506 (a SafeLoader)
         except yaml.YAMLError as error:
             line = getattr(getattr(error, "problem_mark", None), "line", None)
             raise InputError(

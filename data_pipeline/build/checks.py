@@ -1,10 +1,43 @@
 """Checks that stop a build: wrong or missing labels, and sets or splits that cannot be trained on."""
 
+from pathlib import Path
+
+from data_pipeline.build.manifest import FILES
+from data_pipeline.build.unfinished import MANIFEST, NAME
 from data_pipeline.config import KEYS, DataConfig
 from data_pipeline.sources import lines_with_id
+from data_pipeline.sources.own import files_of
 from data_pipeline.sources.store import SampleStore
 from judge.errors import InputError
 from judge.types import Label
+
+
+def check_target(config: DataConfig, overwrite: bool) -> None:
+    """Check that the output holds no file that a build would replace unasked.
+
+    Raises:
+        InputError: it holds a data set or somebody's files of those names and ``overwrite`` is not set, or a
+            file that the recipe reads.
+    """
+    output = Path(config.output)
+    used = [
+        file for source in config.sources if source.kind == "file" for file in files_of(source.path or "")
+    ]
+    for name in (*FILES, "leaks.jsonl", "rejected.jsonl"):
+        if any(file.exists() and (output / name).exists() and file.samefile(output / name) for file in used):
+            raise InputError(
+                "is a source that the build would replace; give another --out", file=output / name
+            )
+    if overwrite:
+        return
+    if (output / MANIFEST).exists():
+        raise InputError("holds a data set; give another --out, or add --overwrite", file=output)
+    there = [name for name in (*FILES, "card.md") if (output / name).exists()]
+    if there and not (output / NAME).exists():  # not of a build that was stopped while it replaced them
+        raise InputError(
+            "is a file that the build would replace; give another --out, or add --overwrite",
+            file=output / there[0],
+        )
 
 
 def check_labels(golds: SampleStore, store: SampleStore, config: DataConfig) -> None:
@@ -46,9 +79,11 @@ def check_splits(store: SampleStore, config: DataConfig) -> None:
             )
     for split in ("train", "validation"):
         if len(store.counts("label", "split = ?", (split,))) < len(Label):
+            sized = all(source.samples for source in config.sources)
+            key = f"'samples.{split}' of the sources" if sized else "'splits'"
             raise InputError(
                 f"the {split} split holds {store.count('split = ?', (split,))} samples and not both labels; "
-                "more documents, or another share in 'splits', are needed"
+                f"it takes more documents, or more in {key}"
             )
 
 

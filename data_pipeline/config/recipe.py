@@ -17,7 +17,7 @@ from data_pipeline.config.parts import (
 from data_pipeline.edits import EDIT_TYPES
 from data_pipeline.sources.config import SourceConfig
 from data_pipeline.teachers.config import CallsConfig, TeacherConfig, need_teachers
-from judge.configs import StrictConfig
+from judge.configs import Place, StrictConfig
 from judge.errors import unknown
 from judge.formats.bianbench import Subset
 
@@ -39,7 +39,7 @@ class DataConfig(StrictConfig):
         "mix": "give sources their samples; source_weights of a training recipe say how often each is seen"
     }
 
-    output: str
+    output: Place
     """Folder for the data set."""
     sources: list[SourceConfig] = Field(min_length=1)
     licences: list[str] | None = Field(default=None, min_length=1)

@@ -8,7 +8,7 @@ from pydantic import Field, NonNegativeInt, PositiveInt, field_validator, model_
 from data_pipeline.sources.forms import FORMS, LABELLED
 from data_pipeline.sources.readers import KINDS, OWN, READERS, WINDOWED
 from data_pipeline.sources.windows import WINDOW_TOKENS
-from judge.configs import StrictConfig
+from judge.configs import Place, StrictConfig
 from judge.errors import unknown
 from judge.formats.shared import SIDED
 from judge.rows import plain_label
@@ -44,7 +44,7 @@ class SourceConfig(StrictConfig):
     """``starter``: the bundled gold answers. ``written``: the bundled contrast pairs. ``file``: your own
     samples. ``squad``: a file in SQuAD's format. ``hub``: a data set of the Hub. Or the name of a public set
     (:data:`~data_pipeline.sources.READERS`)."""
-    path: str | None = None
+    path: Place | None = None
     """``file``: a file that :func:`judge.rows.read_rows` reads, a folder of such files, or a glob. ``squad``:
     a .json file. ``hub``: ``owner/name``. Public sets: the folder with one folder per set;
     ``JUDGE_DATA_DIR`` by default."""

@@ -24,8 +24,7 @@ from judge.types import Sample
 def read(source: SourceConfig, seed: int) -> Iterator[tuple[Record, Sample | LeftOut]]:
     """Every sample of the source, in order, with the row that it comes from.
 
-    Ids of rows are kept. Rows without an id are named by their line, with the file's name in front if the
-    source has a form or several files, so that ids are unique in the source.
+    Ids of rows are kept. Rows without an id are named by file and line (``answers-7``).
 
     Raises:
         InputError: naming file, line and field.
@@ -92,14 +91,11 @@ def _records(source: SourceConfig) -> Iterator[Record]:
         for number, row in enumerate(hub.read_rows(path, source.subset, split), start=1):
             yield _record(source, row, path, number, f"{start}-{number}", path)
     else:
-        files = files_of(path)
-        for file in files:
+        for file in files_of(path):
             empty = True
-            plain = len(files) == 1 and source.form is None
             for line, row in read_rows(file, (source.columns or {}).get("document", "document")):
                 empty = False
-                identifier = f"row-{line}" if plain else f"{_stem(file)}-{line}"
-                yield _record(source, row, file, line, identifier, _stem(file))
+                yield _record(source, row, file, line, f"{_stem(file)}-{line}", _stem(file))
             if empty:
                 raise InputError("holds no sample", file=file)
 

@@ -61,7 +61,8 @@ class DuplicateId(InputError):
         self.id = name
         where = f" ({', '.join(places)})" if places else ""
         super().__init__(
-            f"id {name!r} occurs twice, in one source or in two{where}; ids name samples across a data set"
+            f"id {name!r} occurs twice, in one source or in two{where}; ids name samples across a data set: "
+            "give one of the rows another"
         )
 
     def at(self, places: Sequence[str]) -> "DuplicateId":

@@ -53,6 +53,16 @@ def prepare(config: RunConfig, stage: str, recipe: Path, file: Path) -> None:
         raise JudgeError(f"{config.data} could not be built; the lines above say why")
 
 
+def _output_of(recipe: Path) -> str | None:
+    """The output that a recipe names, if it can be read and names one."""
+    try:
+        values = yaml.safe_load(recipe.read_text(encoding="utf-8"))
+    except (OSError, ValueError, yaml.YAMLError):
+        return None
+    output = values.get("output") if isinstance(values, dict) else None
+    return output if isinstance(output, str) else None
+
+
 def making(stage: str, wanted: str, recipe: Path, file: Path) -> str:
     """The command that makes the folder ``wanted`` with another file of the same recipe.
 
@@ -60,7 +70,7 @@ def making(stage: str, wanted: str, recipe: Path, file: Path) -> str:
     """
     usual = file.with_name(f"{stage}.yaml")
     others = [path for path in (usual, *sorted(file.parent.glob(f"{stage}-*.yaml"))) if path.is_file()]
-    outputs = {path: yaml.safe_load(path.read_text(encoding="utf-8"))["output"] for path in others}
+    outputs = {path: _output_of(path) for path in others}
     other = next((path for path in others if outputs[path] == wanted), usual)
     named, given = "RECIPE", outputs.get(other)
     if given is not None:

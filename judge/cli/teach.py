@@ -1,6 +1,5 @@
 """``judge teach``: trains the toolkit's judge on the user's own answers, and measures before and after."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -13,8 +12,8 @@ from judge.cli.options import COLUMNS, ENCODING, GOLD_LABELS, parse_columns, par
 from judge.cli.running import run, say
 from judge.configs import text_override
 from judge.errors import DATA, InputError, counted, require
-from judge.files import sha256_file, write_json
-from judge.rows import FILE_TYPES, Meanings, as_file, read_rows
+from judge.files import read_whole, sha256_file, write_json
+from judge.rows import FILE_TYPES, Meanings, as_file, check_jsonl_output, read_rows
 from judge.samples import OTHER_NAMES, REQUIRED, Columns, other_columns, read_samples, write_samples
 from judge.types import Label, Sample
 
@@ -46,14 +45,17 @@ def teach_command(
         samples = read_answers(readable, parse_columns(columns) or {}, parse_gold_labels(gold_labels))
         begun = {"file": sha256_file(readable), "columns": columns, "gold_labels": gold_labels}
     labelled = check_answers(samples, file)
-    note = out / BEGUN
-    if note.is_file() and json.loads(note.read_text(encoding="utf-8")) != begun:
+    note, answers = out / BEGUN, out / "answers.jsonl"
+    check_jsonl_output(answers, [file], "answers")
+    if (note.exists() or answers.exists()) and read_whole(note) != begun:
         raise InputError(
-            f"was begun with another file, or other columns, than {file}; give another --out", file=out
+            f"holds other answers, or was begun with another file or other columns than {file}; give another "
+            "--out",
+            file=out,
         )
-    write_samples(out / "answers.jsonl", samples)
     write_json(note, begun)
-    overrides = [*NO_PREFERENCES, text_override("sources.0.path", out / "answers.jsonl")]
+    write_samples(answers, samples)
+    overrides = [*NO_PREFERENCES, text_override("sources.0.path", answers)]
     plan = adapting_steps(out, "own-domain", [*overrides, "perturb=false"] if labelled else overrides)
     for number, step in enumerate(plan, start=1):
         done = step.made is not None and step.made.exists()

@@ -95,6 +95,20 @@ def sharding() -> str | None:
     return f"zero{stage}"
 
 
+def check_tracker(recipe: RunConfig) -> None:
+    """Refuse a tracker (``trainer: {report_to: [trackio]}``) that is not installed.
+
+    Raises:
+        InputError: naming it.
+    """
+    from transformers.integrations import get_available_reporting_integrations
+
+    asked = recipe.trainer.get("report_to") or []
+    for name in [asked] if isinstance(asked, str) else asked:
+        if name not in ("all", "none", *get_available_reporting_integrations()):
+            raise InputError(f"{name} is not installed; pip install {name}", field="trainer.report_to")
+
+
 def check_optimizer(recipe: RunConfig) -> None:
     """Refuse optimizers whose kernels cannot handle the shards of FSDP.
 
@@ -157,8 +171,10 @@ def run_arguments(recipe: RunConfig, rows: int, batch_size: int) -> dict[str, An
         batch_size: rows of a batch on each device.
 
     Raises:
-        InputError: if the device cannot train in the recipe's format, or the optimizer is not installed.
+        InputError: if the device cannot train in the recipe's format, or the optimizer or tracker is not
+            installed.
     """
+    check_tracker(recipe)
     processes = int(os.environ.get("WORLD_SIZE", "1"))
     per_step = batch_size * recipe.gradient_accumulation * processes
     steps = recipe.max_steps if recipe.max_steps > 0 else max(1, round(recipe.epochs * rows / per_step))

@@ -9,7 +9,6 @@ Until the judge is finished, the output folder of a run holds:
 A kill can leave a folder half-written, but never a half-written folder with a mark.
 """
 
-import json
 import os
 import shutil
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from judge.errors import InputError
-from judge.files import JUDGE_FILE, differences, sha256_file, write_json
+from judge.files import JUDGE_FILE, differences, read_whole, sha256_file, write_json
 from judge.models.base import model_fingerprint
 from judge.training.config import RunConfig
 
@@ -29,6 +28,7 @@ NEUTRAL = {
     "resume", "overwrite", "checkpoints", "max_minutes", "output", "data", "without_leak_gate",
     "max_cut_share",
 }  # fmt: skip
+_IN_THE_WAY = ("checkpoint-*", "best-*", "*.safetensors", "config.json", "README.md", "manifest.json")
 SHOWING = {"logging_steps", "report_to", "dataloader_pin_memory", "dataloader_num_workers"}
 """Arguments of the trainer that do not affect the weights either."""
 
@@ -71,8 +71,8 @@ def complete_checkpoints(output: Path) -> list[Checkpoint]:
     """The complete checkpoints of a folder, by step."""
     found = []
     for mark in output.glob(f"checkpoint-*/{MARK}"):
-        values = json.loads(mark.read_text(encoding="utf-8"))
-        found.append(Checkpoint(folder=mark.parent, **values))
+        if values := read_whole(mark):  # damaged, it counts as missing
+            found.append(Checkpoint(folder=mark.parent, **values))
     return sorted(found, key=lambda checkpoint: checkpoint.step)
 
 
@@ -84,6 +84,11 @@ def resume_point(recipe: RunConfig, run: dict[str, Any]) -> Checkpoint | None:
             fresh start would overwrite checkpoints or a finished judge.
     """
     output = Path(recipe.output)
+    if any(
+        output.exists() and Path(used).exists() and output.samefile(used)
+        for used in (recipe.model, recipe.data)
+    ):
+        raise InputError("is the recipe's own model or data; give another output", file=output)
     if recipe.overwrite and recipe.resume:
         raise InputError("overwrite=true removes what resume=true continues with; omit one of them")
     if recipe.overwrite:
@@ -98,6 +103,12 @@ def resume_point(recipe: RunConfig, run: dict[str, Any]) -> Checkpoint | None:
             )
         if (output / JUDGE_FILE).is_file():
             raise InputError("holds a trained judge; give another output, or add overwrite=true", file=output)
+        if there := sorted(path.name for name in _IN_THE_WAY for path in output.glob(name)):
+            raise InputError(
+                f"holds {there[0]}, which a run would replace or remove; give another output, or add "
+                "overwrite=true",
+                file=output,
+            )
         return None
     if finished_run(recipe, run) is not None:
         raise InputError("is finished; nothing is left to resume", file=output)
@@ -116,7 +127,9 @@ def finished_run(recipe: RunConfig, run: dict[str, Any]) -> dict[str, Any] | Non
     file = Path(recipe.output) / JUDGE_FILE
     if not recipe.resume or not file.is_file() or complete_checkpoints(file.parent):
         return None
-    identity: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    identity = read_whole(file)
+    if identity is None:
+        raise InputError("is damaged; give another output, or add overwrite=true", file=file)
     before = {"stage": identity["stage"], "recipe": _deciding(identity["recipe"])}
     before |= {"processes": identity.get("processes"), "data": identity.get("data_sha256", {})}
     before["start"] = identity.get("start_fingerprint")

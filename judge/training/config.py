@@ -1,11 +1,11 @@
 """The keys of a training recipe. A recipe is a YAML file; every key here is read, and no other is allowed."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt, model_validator
+from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt, field_validator, model_validator
 
-from judge.configs import StrictConfig
+from judge.configs import Place, StrictConfig
 from judge.models.weights import Precision
 from judge.training.sharing import LossMean
 
@@ -16,6 +16,10 @@ class LoraSettings(StrictConfig):
     rank: PositiveInt = 16
     alpha: PositiveInt = 32
     dropout: float = Field(default=0.0, ge=0, lt=1)
+
+
+Weight = Annotated[float, Field(ge=0, le=1000)]
+"""How often an epoch sees the samples of a source."""
 
 
 class RunConfig(StrictConfig):
@@ -37,17 +41,17 @@ class RunConfig(StrictConfig):
 
     model: str
     """Hub id or local folder of the starting model; the folder of a LoRA adapter continues that adapter."""
-    data: str
+    data: Place
     """Folder made by ``judge data build``."""
     without_leak_gate: bool = False
     """Train on data whose leak gate was not run, or was run against other data."""
-    output: str
+    output: Place
     """Folder for the adapter, its ``judge.json`` and its model card."""
     max_cut_share: float = Field(default=0.05, ge=0, le=1)
     """Largest share of rows whose document may be shortened; more is an error."""
     precision: Precision = "auto"
     epochs: PositiveFloat = 1.0
-    max_steps: int = -1
+    max_steps: int = Field(default=-1, ge=-1)
     """Optimizer steps; with -1, ``epochs`` decides."""
     max_minutes: PositiveFloat | None = None
     """Time limit for training; the learning rate schedule is completed within it."""
@@ -71,10 +75,17 @@ class RunConfig(StrictConfig):
     """Continue from the last complete checkpoint in ``output``, if there is one."""
     overwrite: bool = False
     """Replace the judge in ``output``, and remove the checkpoints of an unfinished run."""
-    seed: int = 0
+    seed: int = Field(default=0, ge=0, lt=2**32)
     trainer: dict[str, Any] = Field(default_factory=dict)
     """Further trainer arguments under their own names, ``{optim: lion_32bit, weight_decay: 0.01}``: those of
     ``SFTConfig`` or ``DPOConfig``, or for an encoder those of transformers' ``TrainingArguments``."""
+
+    @field_validator("max_steps")
+    @classmethod
+    def _no_empty_run(cls, steps: int) -> int:
+        if steps == 0:
+            raise ValueError("no step is trained; write -1 to let epochs decide")
+        return steps
 
 
 class TrainingConfig(RunConfig):
@@ -105,7 +116,7 @@ class EncoderRecipe(RunConfig):
     """Limit on document windows times answer parts; samples that need more are left out."""
     batch_tokens: PositiveInt = 4096
     """Padded tokens of a batch."""
-    source_weights: dict[str, NonNegativeFloat] = Field(default_factory=dict)
+    source_weights: dict[str, Weight] = Field(default_factory=dict)
     """How often an epoch sees the samples of each source: 2 is twice, 0.5 is half of them, drawn by the seed,
     0 leaves them out. The default for a source is 1."""
     dressings: float = Field(default=0.0, ge=0, le=1)
@@ -130,7 +141,7 @@ class SFTRecipe(TrainingConfig):
     max_tokens: PositiveInt | None = None
     """Limit on the computed tokens of an epoch: whole documents are drawn by the seed. Lets several data sets
     train with the same amount of compute."""
-    source_weights: dict[str, NonNegativeFloat] = Field(default_factory=dict)
+    source_weights: dict[str, Weight] = Field(default_factory=dict)
     """How often an epoch sees the documents of a source, as for encoders."""
     loss_mean: LossMean = "row"
     """``row`` gives every row the same weight, ``token`` every completion token, as TRL does."""

@@ -364,6 +364,34 @@ def test_work_is_not_lost_by_starting_anew(folder: Path, tmp_path: Path) -> None
         resume_point(recipe(folder, tmp_path, resume=True, overwrite=True), {})
 
 
+@pytest.mark.parametrize("name", ["checkpoint-500/model.safetensors", "best-3/x", "config.json", "README.md"])
+def test_what_is_not_of_a_run_stays(name: str, folder: Path, tmp_path: Path) -> None:
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text("mine")
+    asked = recipe(folder, tmp_path)
+    with pytest.raises(InputError, match=f"holds {name.partition('/')[0]}, which a run would repl"):
+        train_sft(asked)
+    assert (tmp_path / name).read_text() == "mine"
+
+
+@pytest.mark.parametrize("used", ["model", "data"])
+def test_a_run_does_not_write_over_what_it_reads(used: str, folder: Path) -> None:
+    before = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
+    with pytest.raises(InputError, match=f"{used}: is the recipe's own model or data; give another output"):
+        train_sft(recipe(folder, folder / used, overwrite=True))
+    assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == before
+
+
+def test_a_damaged_mark_or_judge(folder: Path, tmp_path: Path) -> None:
+    asked = recipe(folder, tmp_path, resume=True)
+    make_checkpoint(tmp_path, 2, describe_run(asked, "sft"))
+    (tmp_path / "checkpoint-2" / "complete.json").write_text("{")
+    assert resume_point(asked, describe_run(asked, "sft")) is None
+    (tmp_path / "judge.json").write_text("{")
+    with pytest.raises(InputError, match=r"judge\.json: is damaged"):
+        resume_point(asked, describe_run(asked, "sft"))
+
+
 def test_a_trained_judge_is_replaced_only_where_that_is_asked_for(
     folder: Path, undisturbed: Path, tmp_path: Path, refused: Refused
 ) -> None:

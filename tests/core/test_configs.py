@@ -4,10 +4,11 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
-from pydantic import PositiveInt, model_validator
+from pydantic import PositiveInt, TypeAdapter, ValidationError, model_validator
 
-from judge.configs import StrictConfig, load_config, make_config, text_override
+from judge.configs import Place, StrictConfig, load_config, make_config, text_override
 from judge.errors import InputError
+from judge.training.config import SFTRecipe
 
 
 class Inner(StrictConfig):
@@ -58,6 +59,8 @@ def load(folder: Path, text: str, *overrides: str) -> Outer:
         ("name: a\nrate: [1, 2\nsteps: 3\n", ":3: is not valid YAML"),
         ("name: a\n\tsteps: 3", ":2: is not valid YAML"),
         ("name: 'a", ":1: is not valid YAML"),
+        ("name: a\ninner: {rank: 3}\nname: b", r":3: is not valid YAML \(key 'name' again\)"),
+        ("name: a\nrate: .inf", ": field 'rate': .*finite number"),
         ("name: !!python/object/apply:os.getcwd []", ".*is not valid YAML"),  # YAML cannot make objects
         ("name: a\x00b", ".*is not valid YAML"),
     ],
@@ -65,6 +68,22 @@ def load(folder: Path, text: str, *overrides: str) -> Outer:
 def test_a_wrong_config(text: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=rf"config\.yaml{message}"):
         load(tmp_path, text)
+
+
+def test_places(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/ada")
+    assert TypeAdapter(Place).validate_python("~/runs/2") == "/home/ada/runs/2"
+    with pytest.raises(ValidationError, match="is empty; name a file or folder"):
+        TypeAdapter(Place).validate_python("")
+
+
+@pytest.mark.parametrize(
+    "wrong", ["seed=-1", "seed=4294967296", "max_steps=0", "max_steps=-5", "source_weights={a: 1e9}"]
+)
+def test_numbers_that_no_training_can_take(wrong: str) -> None:
+    field = wrong.partition("=")[0]
+    with pytest.raises(InputError, match=f"field '{field}"):
+        make_config(SFTRecipe, {"model": "m", "data": "d", "output": "o"}, [wrong])
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:

@@ -324,7 +324,22 @@ def test_teach_measures_before_and_after(
     assert [step.title for step in taught] == [titles[3], titles[4], titles[5]]  # calibrate, measure, report
     write_jsonl(Path("mine.jsonl"), answers(41, labels=labels))
     assert call("teach", "mine.jsonl") == 2
-    assert "runs/taught: was begun with another file" in capsys.readouterr().err
+    assert "runs/taught: holds other answers, or was begun with another file" in capsys.readouterr().err
+    (Path("runs/taught") / "teach.json").write_text("{")
+    assert call("teach", "mine.jsonl") == 2
+
+
+def test_teach_leaves_files_of_that_name_alone(
+    taught: list[Step], capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_jsonl(Path("answers.jsonl"), answers(40))
+    before = Path("answers.jsonl").read_bytes()
+    assert call("teach", "answers.jsonl", "--out", ".") == 2
+    assert "answers.jsonl: is a file that is read; give another" in capsys.readouterr().err
+    write_jsonl(Path("mine.jsonl"), answers(41))
+    assert call("teach", "mine.jsonl", "--out", ".") == 2
+    assert "holds other answers" in capsys.readouterr().err
+    assert Path("answers.jsonl").read_bytes() == before and taught == []
 
 
 def test_a_column_that_the_first_row_lacks(tmp_path: Path) -> None:

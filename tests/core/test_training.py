@@ -310,6 +310,10 @@ def test_what_is_missing_is_named_with_the_command_that_makes_it(
     said = refused("sft", "reference")  # by the recipe that has it as its output
     assert "first: judge data build reference/data-1.5b\n" in said
     assert list(tmp_path.iterdir()) == []
+    mine = Path(shutil.copy(ROOT / "recipes" / "own-domain" / "sft.yaml", tmp_path))
+    for text in ("sources: 3", "", "x: ["):  # a recipe beside it that names no output
+        (tmp_path / "data.yaml").write_text(text)
+        assert "is missing; build the data set first: judge data build" in refused("sft", mine)
 
 
 def test_the_demo_builds_its_data_set(

@@ -427,6 +427,22 @@ def recipe_file(folder: Path) -> Path:
     return path
 
 
+def test_files_of_somebody_else_are_not_replaced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out"
+    (out / "sft").mkdir(parents=True)
+    (out / "sft" / "train.jsonl").write_text("mine")
+    command = ("data", "build", recipe_file(tmp_path), "--out", out)
+    assert call(*command) == 2
+    assert "sft/train.jsonl: is a file that the build would replace" in capsys.readouterr().err
+    assert (out / "sft" / "train.jsonl").read_text() == "mine"
+    own = write(out / "samples.jsonl", LABELLED)
+    before = own.read_bytes()
+    assert call(*command, f"sources.0.path={own}", "--overwrite") == 2
+    assert "samples.jsonl: is a source that the build would replace" in capsys.readouterr().err
+    assert own.read_bytes() == before
+    assert call(*command, "--overwrite") == 0
+
+
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "out"
     command = ("data", "build", recipe_file(tmp_path), "--out", out, "preferences.pairs=2")

@@ -351,7 +351,7 @@ def test_a_folder_and_a_glob_are_one_source(tmp_path: Path) -> None:
     assert [s.id for s in folder[:2]] == ["a-1", "a-2"] and len({s.id for s in folder}) == 72
     assert {s.meta["licence"] for s in folder if s.source == "b"} == {"MIT"}
     alone = read(kind="file", path=str(tmp_path / "b.jsonl.gz"))
-    assert (alone[0].id, alone[0].source) == ("row-1", "b")
+    assert (alone[0].id, alone[0].source) == ("b-1", "b")
 
 
 def test_errors_name_the_file_of_a_folder(tmp_path: Path) -> None:

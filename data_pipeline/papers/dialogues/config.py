@@ -7,13 +7,13 @@ from pydantic import Field, NonNegativeInt, PositiveInt, model_validator
 
 from data_pipeline.papers.dialogues.topics import Domain
 from data_pipeline.teachers.config import CallsConfig, TeacherConfig, need_teachers
-from judge.configs import StrictConfig
+from judge.configs import Place, StrictConfig
 
 
 class DialoguesConfig(StrictConfig):
     """A recipe for self-dialogues."""
 
-    output: str
+    output: Place
     """Folder for the dialogues."""
     domains: dict[Domain, PositiveInt] = Field(min_length=1)
     """How many dialogues of each domain: knowledge, task, chit-chat, reasoning."""

@@ -6,13 +6,13 @@ from typing import ClassVar, Self
 from pydantic import Field, NonNegativeInt, PositiveInt, model_validator
 
 from data_pipeline.teachers.config import CallsConfig, TeacherConfig, need_teachers
-from judge.configs import StrictConfig
+from judge.configs import Place, StrictConfig
 
 
 class OnionConfig(StrictConfig):
     """A recipe for an OnionEval."""
 
-    output: str
+    output: Place
     """Folder for the set; ``judge eval --data-dir`` takes it."""
     categories: dict[str, PositiveInt] = Field(min_length=1)
     """How many entities of each category."""
