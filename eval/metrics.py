@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from eval.calibration import calibration
-from eval.resampling import Interval, Outcomes, group_of, interval
+from eval.resampling import Interval, Outcomes, interval
 from judge.errors import InputError, JudgeError, counted
 from judge.types import Label, Sample, Verdict
 
@@ -89,7 +89,7 @@ def score(
             f"{counted(len(verdicts), 'verdict')} for {counted(len(samples), 'sample')}; expected one each"
         )
     labels = check_labelled(samples)
-    outcomes = Outcomes(labels, [group_of(sample) for sample in samples], verdicts)
+    outcomes = Outcomes(labels, [sample.unit for sample in samples], verdicts)
     answered = outcomes.figures_of_parsed()
     values: dict[str, Any] = outcomes.figures()
     values |= {f"{name}_answered": answered[name] for name in ("accuracy", "balanced_accuracy", "f1")}

@@ -8,16 +8,11 @@ two judges can be compared draw by draw.
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from judge.types import Label, Sample, Verdict
+from judge.types import Label, Verdict
 
 Interval = tuple[float, float]
 _CELLS = 4_000_000
 """Resamples are computed in blocks of about this many numbers, to limit memory."""
-
-
-def group_of(sample: Sample) -> str:
-    """The unit of resampling: the sample's group, or its document if it has no group."""
-    return sample.group or sample.document_text
 
 
 def interval(values: Any) -> Interval | None:

@@ -148,12 +148,11 @@ TRAINED = tuple(name for name in FAMILIES if name not in HELD_OUT)
 
 def attack_texts(family: str, language: Language, wanted: Label) -> tuple[str, ...]:
     """The texts of a family, or of :data:`CONTROL`, that ask for a label in a language."""
-    other = Label.FAIL if wanted is Label.PASS else Label.PASS
-    word, opposite = LABEL_WORDS[language][wanted], LABEL_WORDS[language][other]
+    word, other = LABEL_WORDS[language][wanted], LABEL_WORDS[language][wanted.opposite]
     if family in _MADE:
         return _MADE[family](word, language)
     reasoning, score = KEYS[language]
-    marks = {"%W": word, "%O": opposite, "%R": reasoning, "%S": score}
+    marks = {"%W": word, "%O": other, "%R": reasoning, "%S": score}
     texts = list(_TEXTS[family][language])
     for mark, value in marks.items():
         texts = [text.replace(mark, value) for text in texts]

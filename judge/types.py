@@ -72,6 +72,11 @@ class Label(StrEnum):
     PASS = "PASS"  # noqa: S105 (no password)
     FAIL = "FAIL"
 
+    @property
+    def opposite(self) -> "Label":
+        """The other label."""
+        return Label.PASS if self is Label.FAIL else Label.FAIL
+
 
 class Task(StrEnum):
     """What the answer is: a reply to a question, a summary, a description of data, a translation, a turn."""
@@ -107,6 +112,11 @@ class Sample:
     def document_text(self) -> str:
         """The whole document as one text, with a blank line between passages."""
         return self.document if isinstance(self.document, str) else "\n\n".join(self.document)
+
+    @property
+    def unit(self) -> str:
+        """What splits and statistics keep together: the group, or the document of a sample without one."""
+        return self.group or self.document_text
 
     @property
     def fault(self) -> tuple[str, str] | None:

@@ -58,7 +58,7 @@ def coherence(samples: Sequence[Sample]) -> list[float]:
         make_pipeline(StandardScaler(), LogisticRegression(class_weight="balanced", max_iter=1000)),
         np.array([features(sample) for sample in samples]),
         np.array([sample.label is Label.FAIL for sample in samples], dtype=int),
-        groups=[sample.group or sample.document_text for sample in samples],
+        groups=[sample.unit for sample in samples],
         cv=StratifiedGroupKFold(FOLDS, shuffle=True, random_state=0),
         method="predict_proba",
     )

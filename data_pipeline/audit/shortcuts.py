@@ -127,7 +127,7 @@ def figures(samples: Sequence[Sample], kind: str, scores: Scores) -> dict[str, d
         fail = [sample.label is Label.FAIL for sample in scored]
         if all(fail) or not any(fail):
             continue
-        groups, chances = [_group(sample) for sample in scored], [known[sample.id] for sample in scored]
+        groups, chances = [sample.unit for sample in scored], [known[sample.id] for sample in scored]
         figure = (
             balanced_accuracy(fail, [chance > 0.5 for chance in chances], groups)
             if name == "rules"
@@ -137,17 +137,13 @@ def figures(samples: Sequence[Sample], kind: str, scores: Scores) -> dict[str, d
         pairs = list(sample_pairs(scored).values()) if name == "answer_only" else []
         if pairs:
             told = [_told(known[faithful.id], known[wrong.id]) for faithful, wrong in pairs]
-            groups = [_group(wrong) for _, wrong in pairs]
+            groups = [wrong.unit for _, wrong in pairs]
             found["pair"] = _judged("pair", kind, share(told, groups), len(pairs), groups)
     return found
 
 
 def _told(faithful: float, hallucinated: float) -> float:
     return 0.5 if faithful == hallucinated else float(hallucinated > faithful)
-
-
-def _group(sample: Sample) -> str:
-    return sample.group or sample.document_text
 
 
 def _judged(name: str, kind: str, figure: Figure, pairs: int, groups: Sequence[str]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from data_pipeline.config import DataConfig
 from data_pipeline.labels.preferences import preference_rows
-from data_pipeline.labels.rows import dpo_row, gold_label, judgement, opposite, sft_row
+from data_pipeline.labels.rows import dpo_row, gold_label, judgement, sft_row
 from data_pipeline.sources.store import SampleStore
 from judge.files import write_jsonl
 from judge.formats.bianbench import file_name, to_row
@@ -61,5 +61,5 @@ def teacher_pairs(store: SampleStore, split: str) -> Iterator[DPORow]:
         for _, right in store.reasonings(sample, right=True):
             chosen = judgement(sample, "reason", label, right)
             for teacher, wrong in store.reasonings(sample, right=False):
-                rejected = judgement(sample, "reason", opposite(label), wrong)
+                rejected = judgement(sample, "reason", label.opposite, wrong)
                 yield dpo_row(sample, "reason", chosen, rejected, teacher)

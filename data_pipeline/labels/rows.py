@@ -11,11 +11,6 @@ def message(text: str) -> list[Message]:
     return [{"role": "assistant", "content": text}]
 
 
-def opposite(label: Label) -> Label:
-    """The other label."""
-    return Label.PASS if label is Label.FAIL else Label.FAIL
-
-
 def gold_label(sample: Sample) -> Label:
     """The gold label of a sample that went through the build, where every sample has one."""
     if sample.label is None:

@@ -13,7 +13,6 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from eval.resampling import group_of
 from judge.errors import InputError
 from judge.files import sha256_text
 from judge.types import Sample
@@ -39,7 +38,7 @@ class Shown(BaseModel):
         return cls(
             id=sample.id,
             source=sample.source,
-            group=sha256_text(group_of(sample))[:16],
+            group=sha256_text(sample.unit)[:16],
             document=sample.document_text,
             question=sample.question,
             answer=sample.answer,

@@ -43,8 +43,7 @@ def match_yes_no(reply: str) -> re.Match[str] | None:
 def label_of(sample: Sample, yes: bool) -> Label:
     """The label that a yes or a no stands for on a sample."""
     meant = Label(sample.meta["yes"])
-    other = Label.PASS if meant is Label.FAIL else Label.FAIL
-    return meant if yes else other
+    return meant if yes else meant.opposite
 
 
 @dataclass(frozen=True)

@@ -35,10 +35,6 @@ MIN_DF = 2
 _REMEDY = "use labelled samples of both classes, or give judge eval some with --set baseline_data=FILE"
 
 
-def _group(sample: Sample) -> str:
-    return sample.group or sample.document_text
-
-
 def _targets(samples: Sequence[Sample]) -> Any:
     """1 for FAIL, 0 for PASS, 2 if the label is not known."""
     import numpy as np
@@ -165,8 +161,8 @@ class TrivialBaseline(Checker):
     def _by_train(self, samples: Sequence[Sample], train: Sequence[Sample]) -> list[float]:
         import numpy as np
 
-        known = {_group(sample) for sample in samples} | {sample.document_text for sample in samples}
-        apart = [item for item in train if _group(item) not in known and item.document_text not in known]
+        known = {sample.unit for sample in samples} | {sample.document_text for sample in samples}
+        apart = [item for item in train if item.unit not in known and item.document_text not in known]
         if len({sample.label for sample in apart}) < 2:
             raise InputError(
                 f"{self.name} cannot be fitted: without the {len(train) - len(apart)} samples about judged "
@@ -182,7 +178,7 @@ class TrivialBaseline(Checker):
         import numpy as np
 
         targets = _targets(samples)
-        folds = _folds(tuple(targets.tolist()), tuple(map(_group, samples)))
+        folds = _folds(tuple(targets.tolist()), tuple(sample.unit for sample in samples))
         if not folds:
             counts = {label.value: sum(sample.label is label for sample in samples) for label in Label}
             raise InputError(

@@ -36,7 +36,7 @@ class Labelled:
         found = [claim.p_fail for claim in verdict.claims if claim.p_fail is not None]
         if verdict.p_fail is None or not found or len(found) < len(verdict.claims):
             return False
-        self.groups.append(sample.group or sample.document_text)
+        self.groups.append(sample.unit)
         self.fails.append(sample.label is Label.FAIL)
         self.whole.append(verdict.p_fail)
         self.parts.append(found)

@@ -89,11 +89,7 @@ def calibrate_command(
     if settings["claims"]:
         _fit_claims(model, settings, data.name, samples, digest)
         return
-    check_enough(
-        [one.label is Label.FAIL for one in samples],
-        [one.group or one.document_text for one in samples],
-        data,
-    )
+    check_enough([one.label is Label.FAIL for one in samples], [one.unit for one in samples], data)
     judge = _load(model, settings)
     raw, loaded = replace(judge, calibrations={}), judge.describe()  # type: ignore[type-var]
     verdicts = track(raw.iter_check(samples), data.name, len(samples))
@@ -104,7 +100,7 @@ def calibrate_command(
     ]
     p_fail = [p for p, _ in scored]
     fails = [sample.label is Label.FAIL for _, sample in scored]
-    groups = [sample.group or sample.document_text for _, sample in scored]
+    groups = [sample.unit for _, sample in scored]
     wanted: dict[Target, float] = {"precision": target_precision, "recall": target_recall}
     calibration, held_out = fit_calibration(
         method, p_fail, fails, groups, wanted, **fitted_for(loaded, digest)

@@ -127,7 +127,7 @@ def check_answers(samples: list[Sample], file: Path) -> bool:
         left = sum(sample.label is None for sample in samples)
         samples[:] = [sample for sample in samples if sample.label is not None]
         say(f"omitted {counted(left, 'row')} without a label")
-    documents = len({sample.group or sample.document_text for sample in samples})
+    documents = len({sample.unit for sample in samples})
     if documents < FEWEST:
         raise InputError(
             f"holds answers on {counted(documents, 'document')}; at least {FEWEST} are needed: three tenths "

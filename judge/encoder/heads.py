@@ -208,8 +208,7 @@ def _given(names: Sequence[str], labels: Mapping[str, Label], model: str) -> tup
         )
     if len(set(labels.values())) == 1:
         [label] = set(labels.values())
-        other = Label.PASS if label is Label.FAIL else Label.FAIL
-        labels = {**dict.fromkeys(names, other), **labels}
+        labels = {**dict.fromkeys(names, label.opposite), **labels}
     missing = [name for name in names if name not in labels]
     if missing:
         raise InputError(f"say what {missing[0]!r} of {model} means, PASS or FAIL", field="labels")

@@ -37,8 +37,7 @@ def meanings_of(column: str) -> dict[str, Label | None]:
     label = LABEL_WORDS.get(re.sub(r"^(?:is|has) ", "", plain_label(column)))
     if label is None:
         return {}
-    other = Label.FAIL if label is Label.PASS else Label.PASS
-    return {**dict.fromkeys(TRUE, label), **dict.fromkeys(FALSE, other)}
+    return {**dict.fromkeys(TRUE, label), **dict.fromkeys(FALSE, label.opposite)}
 
 
 def parse_label(value: object, means: Meanings | None = None) -> Label | None:

@@ -20,7 +20,6 @@ from data_pipeline.config import DataConfig, ReasoningConfig
 from data_pipeline.labels.ensemble import decide, yield_markdown
 from data_pipeline.labels.judgements import drop_one_sided, note_judgements
 from data_pipeline.labels.recipe_teachers import Teachers
-from data_pipeline.labels.rows import opposite
 from data_pipeline.pairs.contrast import Contrast, pairs
 from data_pipeline.sources.dropped import Dropped
 from data_pipeline.sources.store import SampleStore
@@ -107,7 +106,7 @@ def note(store_of: Callable[..., SampleStore], tmp_path: Path) -> Callable[..., 
 @given(st.text("RW-", max_size=6), st.sampled_from(Label))
 def test_the_best_right_judgement_is_chosen_over_each_wrong_one(pattern: str, gold: Label) -> None:
     """Bi'an, 2.3 and B.1, by priority; what holds no verdict (-) is neither chosen nor rejected."""
-    labels = {"R": gold, "W": opposite(gold), "-": None}
+    labels = {"R": gold, "W": gold.opposite, "-": None}
     items = [Judgement(f"t{n}", labels[mark], "so") for n, mark in enumerate(pattern)]
     decision = decide(tower(0, gold), items)
     wrong = [f"t{n}" for n, mark in enumerate(pattern) if mark == "W"]

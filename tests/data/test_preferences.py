@@ -8,7 +8,7 @@ import pytest
 
 from data_pipeline.config import PreferenceConfig
 from data_pipeline.labels.preferences import preference_rows
-from data_pipeline.labels.rows import dpo_row, gold_label, judgement, opposite, sft_row
+from data_pipeline.labels.rows import dpo_row, gold_label, judgement, sft_row
 from data_pipeline.sources.store import SampleStore
 from data_pipeline.teachers.reasoning import Mistakes, explain
 from judge.prompting.parsing import parse
@@ -25,7 +25,7 @@ def right(sample: Sample, mode: Mode) -> str:
 
 
 def wrong(sample: Sample, mode: Mode) -> str:
-    return judgement(sample, mode, opposite(gold_label(sample)), Mistakes().of(sample) or "")
+    return judgement(sample, mode, gold_label(sample).opposite, Mistakes().of(sample) or "")
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -33,7 +33,7 @@ def test_judgements_parse_to_their_label(starter_pairs: list[Sample], mode: Mode
     for sample in starter_pairs:
         correct, mistaken = parse(right(sample, mode)), parse(wrong(sample, mode))
         assert correct.label is sample.label, sample.id
-        assert mistaken.label is opposite(gold_label(sample)), sample.id
+        assert mistaken.label is gold_label(sample).opposite, sample.id
         assert (correct.reasoning is None) == (mode == "verdict")
 
 
@@ -116,7 +116,7 @@ def test_pairs(store: SampleStore, starter_pairs: list[Sample], count: int, shar
         gold = by_id[sample_id(row)].label
         assert gold is not None
         assert parse(row["chosen"][-1]["content"]).label is gold
-        assert parse(row["rejected"][-1]["content"]).label is opposite(gold)
+        assert parse(row["rejected"][-1]["content"]).label is gold.opposite
 
 
 def test_as_many_as_there_are(store_of: Callable[..., SampleStore], starter_pairs: list[Sample]) -> None:
