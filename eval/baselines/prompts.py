@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 
 from judge.files import sha256_text
-from judge.prompting.prompts import TAGS, guard
+from judge.prompting.prompts import tagged, user_turn
 from judge.types import Language, Message, Mode, Sample, Task
 
 VERSION = "baselines-4"
@@ -63,26 +63,22 @@ SUPPORT: Mapping[Language, str] = {
 _BULLET = re.compile(r"^\s*(?:[-*•]|\(?\d{1,2}[.):、])\s*")
 
 
-def _turn(rules: str, parts: Mapping[str, str]) -> list[Message]:
-    blocks = [f"<{tag}>\n{guard(parts[tag]).strip()}\n</{tag}>" for tag in TAGS if parts.get(tag, "").strip()]
-    return [{"role": "user", "content": "\n\n".join([*blocks, rules])}]
-
-
 def ask_answer(sample: Sample, document: str) -> list[Message]:
     """Asks for the model's own answer, from the document if there is one."""
     source = GROUNDED if document.strip() else UNGROUNDED
     rules = f"{ANSWER[sample.language][sample.task]} {source[sample.language]}"
-    return _turn(rules, {"document": document, "question": sample.question})
+    return user_turn(*tagged({"document": document, "question": sample.question}), rules)
 
 
 def ask_rephrasing(sample: Sample) -> list[Message]:
     """Asks for the answer in other words, for samples with neither a document nor a question."""
-    return _turn(REPHRASE[sample.language], {"answer": sample.answer})
+    return user_turn(*tagged({"answer": sample.answer}), REPHRASE[sample.language])
 
 
 def ask_claims(sample: Sample) -> list[Message]:
     """Asks for the facts that an answer states; the document is not shown."""
-    return _turn(CLAIMS[sample.language], {"question": sample.question, "answer": sample.answer})
+    parts = {"question": sample.question, "answer": sample.answer}
+    return user_turn(*tagged(parts), CLAIMS[sample.language])
 
 
 class SupportPrompt:
@@ -91,7 +87,7 @@ class SupportPrompt:
     def messages(self, sample: Sample, mode: Mode, document: str | None = None) -> list[Message]:
         """One user turn, see :class:`judge.prompting.prompts.Prompt`."""
         text = sample.document_text if document is None else document
-        return _turn(SUPPORT[sample.language], {"document": text, "answer": sample.answer})
+        return user_turn(*tagged({"document": text, "answer": sample.answer}), SUPPORT[sample.language])
 
     def describe(self) -> dict[str, str]:
         """The version, and the hash of all texts of this module."""

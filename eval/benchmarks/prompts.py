@@ -5,12 +5,12 @@ same way, and the same label words and keys in the reply.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from judge.checker import Checker
 from judge.files import sha256_text
 from judge.judge import Judge
-from judge.prompting.prompts import TAGS, Prompt, guard
+from judge.prompting.prompts import Prompt, material, user_turn
 from judge.types import Message, Mode, Sample
 
 REPLY: Mapping[Mode, str] = {
@@ -22,16 +22,6 @@ REPLY: Mapping[Mode, str] = {
 }
 
 
-def material(sample: Sample, document: str | None = None) -> list[str]:
-    """The document, the question and the answer in their tags, without empty ones."""
-    text = {
-        "document": sample.document_text if document is None else document,
-        "question": sample.question,
-        "answer": sample.answer,
-    }
-    return [f"<{tag}>\n{guard(text[tag]).strip()}\n</{tag}>" for tag in TAGS if text[tag].strip()]
-
-
 @dataclass(frozen=True)
 class BenchmarkPrompt:
     """The prompt of one benchmark: rules, what is judged, and how to reply.
@@ -40,27 +30,20 @@ class BenchmarkPrompt:
         version: name and number; any change of the texts needs a new one.
         rules: what to look for in the answer.
         evidence: added to the rules if there is a document.
-        reply: how to reply, by mode.
     """
 
     version: str
     rules: str
     evidence: str = ""
-    reply: Mapping[Mode, str] = field(default_factory=lambda: REPLY)
 
     def messages(self, sample: Sample, mode: Mode, document: str | None = None) -> list[Message]:
         """One user turn, see :class:`judge.prompting.prompts.Prompt`."""
         rules = f"{self.rules} {self.evidence}" if sample.document_text.strip() else self.rules
-        return user_turn(rules, *material(sample, document), self.reply[mode])
+        return user_turn(rules, *material(sample, document), REPLY[mode])
 
     def describe(self) -> dict[str, str]:
         """The version, and the hash of all texts."""
-        return identity(self.version, self.rules, self.evidence, *self.reply.values())
-
-
-def user_turn(*blocks: str) -> list[Message]:
-    """One user turn of text blocks, separated by blank lines."""
-    return [{"role": "user", "content": "\n\n".join(blocks)}]
+        return identity(self.version, self.rules, self.evidence, *REPLY.values())
 
 
 def identity(version: str, *texts: str) -> dict[str, str]:

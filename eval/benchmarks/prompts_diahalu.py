@@ -7,7 +7,8 @@ The paper adds one solved example for models that follow instructions badly (app
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from eval.benchmarks.prompts import BenchmarkPrompt, identity, material, user_turn
+from eval.benchmarks.prompts import REPLY, BenchmarkPrompt, identity
+from judge.prompting.prompts import material, user_turn
 from judge.types import Message, Mode, Sample
 
 RULES = (
@@ -70,10 +71,10 @@ class DiaHaluPrompt(BenchmarkPrompt):
             blocks += filter(None, [STEPS.get(sample.source.removeprefix("diahalu_"))])
         if self.example:
             blocks += ["Example:", *material(EXAMPLE), f"Reply: {EXAMPLE_REPLY[mode]}"]
-        return user_turn(*blocks, *material(sample, document), self.reply[mode])
+        return user_turn(*blocks, *material(sample, document), REPLY[mode])
 
     def describe(self) -> dict[str, str]:
         """The version, and the hash of all texts."""
         solved = [EXAMPLE.answer, *EXAMPLE_REPLY.values()] if self.example else []
         version = f"{self.version}-one-shot" if self.example else self.version
-        return identity(version, self.rules, self.evidence, *self.reply.values(), *STEPS.values(), *solved)
+        return identity(version, self.rules, self.evidence, *REPLY.values(), *STEPS.values(), *solved)

@@ -6,7 +6,8 @@ The questions are the paper's: is this statement wrong; is the reader who contra
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from eval.benchmarks.prompts import identity, material, user_turn
+from eval.benchmarks.prompts import identity
+from judge.prompting.prompts import material, user_turn
 from judge.types import MODES, Message, Mode, Sample
 
 RULES: Mapping[str, str] = {

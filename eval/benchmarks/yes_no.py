@@ -9,12 +9,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from judge.backends.asking import Fitted
 from judge.backends.base import LabelRequest
 from judge.checker import Checker
 from judge.judge import Judge
 from judge.prompting.fitting import TooLong, fit
 from judge.prompting.prompts import Prompt
-from judge.types import Label, Message, Mode, Sample, Usage, Verdict
+from judge.types import Label, Mode, Sample, Usage, Verdict
 
 SHORT_REPLY = 32
 """Token limit of a reply; a model that follows instructions replies with one word (OnionEval's setting)."""
@@ -93,12 +94,11 @@ class YesNoJudge(Checker):
     def check_chunk(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
         """Ask about some samples together."""
         fitted = [self._fit(sample) for sample in samples]
-        made = self._answers([item for item in fitted if isinstance(item, _Asked)])
+        made = self._answers([item for item in fitted if item.error is None])
         for item in fitted:
-            yield next(made) if isinstance(item, _Asked) else item
+            yield next(made) if item.error is None else Verdict(None, error=item.error)
 
-    def _fit(self, sample: Sample) -> "_Asked | Verdict":
-        """A sample's messages, shortened to fit, or a verdict with the error if they cannot fit."""
+    def _fit(self, sample: Sample) -> Fitted:
         backend = self.judge.backend
         try:
             messages, cut = fit(
@@ -108,10 +108,10 @@ class YesNoJudge(Checker):
                 backend.context_length - self.max_new_tokens,
             )
         except TooLong as error:
-            return Verdict(None, error=str(error))
-        return _Asked(sample, messages, cut)
+            return Fitted(sample, error=str(error))
+        return Fitted(sample, messages, cut)
 
-    def _answers(self, asked: Sequence["_Asked"]) -> Iterator[Verdict]:
+    def _answers(self, asked: Sequence[Fitted]) -> Iterator[Verdict]:
         replies = self.judge.backend.generate(
             [item.messages for item in asked],
             self.judge.decoding(self.max_new_tokens),
@@ -135,9 +135,7 @@ class YesNoJudge(Checker):
                 usage=Usage(self.judge.backend.count_tokens(item.messages), reply.completion_tokens),
             )
 
-    def _p_yes(
-        self, asked: Sequence["_Asked"], answers: Sequence[re.Match[str] | None]
-    ) -> list[float | None]:
+    def _p_yes(self, asked: Sequence[Fitted], answers: Sequence[re.Match[str] | None]) -> list[float | None]:
         """Probability of yes against no, at the answer in the reply or, without one, as the first word.
 
         ``None`` in reason mode if the reply has no answer.
@@ -152,15 +150,6 @@ class YesNoJudge(Checker):
         found = zip(requests, self.judge.backend.label_logprobs(list(requests.values())), strict=True)
         scores = {row: 1 / (1 + math.exp(min(pair[1] - pair[0], 700))) for row, pair in found if pair}
         return [scores.get(row) for row in range(len(asked))]
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """One sample's messages, shortened to fit."""
-
-    sample: Sample
-    messages: Sequence[Message]
-    cut_chars: int
 
 
 def _as_in(word: str) -> tuple[str, str]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from eval.open_factual.tasks import FactualTask
 from judge.files import sha256_text
-from judge.prompting.prompts import guard
+from judge.prompting.prompts import guard, user_turn
 from judge.types import Message
 
 PROMPT_VERSION = "1"
@@ -31,7 +31,7 @@ def messages(task: FactualTask, document: str) -> list[Message]:
     if task.passages:
         blocks = [FROM_PASSAGES, f"<document>\n{guard(document)}\n</document>"]
     blocks.append(f"{QUESTION} {guard(task.question)}")
-    return [{"role": "user", "content": "\n\n".join(blocks)}]
+    return user_turn(*blocks)
 
 
 def prompt_hash() -> str:

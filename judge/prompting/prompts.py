@@ -81,6 +81,22 @@ def guard(text: str) -> str:
     return _CONTROL.sub(r"‹\1›", _TAG.sub(r"‹\1›", text))
 
 
+def tagged(texts: Mapping[str, str]) -> list[str]:
+    """Texts in their tags, guarded, in the order of :data:`TAGS`; empty ones are left out."""
+    return [f"<{tag}>\n{guard(texts[tag]).strip()}\n</{tag}>" for tag in TAGS if texts.get(tag, "").strip()]
+
+
+def material(sample: Sample, document: str | None = None) -> list[str]:
+    """Document, question and answer in their tags; ``document`` replaces the sample's own."""
+    text = sample.document_text if document is None else document
+    return tagged({"document": text, "question": sample.question, "answer": sample.answer})
+
+
+def user_turn(*blocks: str) -> list[Message]:
+    """One user turn of text blocks, separated by blank lines."""
+    return [{"role": "user", "content": "\n\n".join(blocks)}]
+
+
 class Prompt(Protocol):
     """Turns a sample into the messages that a judge reads."""
 
@@ -99,15 +115,8 @@ class BuiltinPrompt:
 
     def messages(self, sample: Sample, mode: Mode, document: str | None = None) -> list[Message]:
         """One user turn: rules, document, question (if there is one), answer, how to reply."""
-        text = {
-            "document": sample.document_text if document is None else document,
-            "question": sample.question,
-            "answer": sample.answer,
-        }
-        blocks = [f"{RULES[sample.language][sample.task]} {STANDARD[sample.language]}"]
-        blocks += [f"<{tag}>\n{guard(text[tag]).strip()}\n</{tag}>" for tag in TAGS if text[tag].strip()]
-        blocks.append(REPLY[sample.language][mode])
-        return [{"role": "user", "content": "\n\n".join(blocks)}]
+        rules = f"{RULES[sample.language][sample.task]} {STANDARD[sample.language]}"
+        return user_turn(rules, *material(sample, document), REPLY[sample.language][mode])
 
     def describe(self) -> dict[str, str]:
         """Version and hash of all texts of this module."""
