@@ -85,7 +85,7 @@ def _step(both: SameSamples, again: Sequence[Verdict], sure: float | None, boots
     verdicts = [one if kept else two for kept, one, two in zip(keep, both.first, again, strict=True)]
     outcomes = Outcomes(both.labels, both.groups, verdicts)
     figures = outcomes.figures()
-    drawn = outcomes.resampled(bootstrap, seed) if bootstrap and outcomes.groups > 1 else {}
+    drawn = outcomes.resampled(bootstrap, seed)
     between = interval(drawn["balanced_accuracy"]) if drawn else None
     passed_on = 1 - sum(keep) / len(keep)
     return Step(sure, passed_on, figures["balanced_accuracy"], between, figures["auroc"])

@@ -14,12 +14,14 @@ import typer
 
 from judge.cli.options import (
     COLUMNS,
+    DATA_DIR,
     ENCODING,
     GOLD_LABELS,
     Settings,
     loads_judge,
     parse_columns,
     parse_gold_labels,
+    parse_names,
     watch_languages,
 )
 from judge.cli.settings import WithSettings, setting
@@ -90,13 +92,7 @@ def evaluate_command(
     columns: COLUMNS = None,
     encoding: ENCODING = None,
     gold_labels: GOLD_LABELS = None,
-    data_dir: Annotated[
-        Path | None,
-        typer.Option(
-            envvar="JUDGE_DATA_DIR",
-            help="A folder for each benchmark. Default: the Hub (HaluBench and HaluEval alone).",
-        ),
-    ] = None,
+    data_dir: DATA_DIR = None,
     limit: Annotated[
         int | None, typer.Option(min=1, help="Draw this many samples from each set, stratified.")
     ] = None,
@@ -141,7 +137,7 @@ def evaluate_command(
     """
     if offline:
         os.environ["HF_HUB_OFFLINE"] = "1"  # read when the Hub client is imported, which is later
-    names = list(dict.fromkeys(filter(None, (part.strip() for part in benchmarks.split(",")))))
+    names = parse_names(benchmarks)
     if names == [OPEN_FACTUAL] and not samples:
         raise InputError(f"{OPEN_FACTUAL} alone measures no judge; use judge open-factual --model MODEL")
     if model is None:

@@ -100,9 +100,7 @@ class Resampled:
                 for keep, verdict in zip(shared, self._verdicts, strict=True)
             ]
             outcomes = Outcomes(self._labels, self._groups, verdicts)
-            enough = self._bootstrap and outcomes.groups > 1
-            drawn = outcomes.resampled(self._bootstrap, self._seed) if enough else {}
-            self._known[key] = outcomes.figures(), drawn
+            self._known[key] = outcomes.figures(), outcomes.resampled(self._bootstrap, self._seed)
         return self._known[key]
 
 

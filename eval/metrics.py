@@ -93,8 +93,7 @@ def score(
     answered = outcomes.figures_of_parsed()
     values: dict[str, Any] = outcomes.figures()
     values |= {f"{name}_answered": answered[name] for name in ("accuracy", "balanced_accuracy", "f1")}
-    if bootstrap and outcomes.groups > 1:
-        drawn = outcomes.resampled(bootstrap, seed)
+    if drawn := outcomes.resampled(bootstrap, seed):
         values |= {f"{name}_ci": interval(drawn[name]) for name in INTERVALS}
     parsed = int(outcomes.parsed.sum())
     return Metrics(

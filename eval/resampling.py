@@ -102,9 +102,14 @@ class Outcomes:
         return {name: _known(value) for name, value in _rates(self._counts[self.parsed].sum(axis=0)).items()}
 
     def resampled(self, resamples: int, seed: int) -> dict[str, Any]:
-        """Each figure in each resample of the groups, as arrays with nan where it is undefined."""
+        """Each figure in each resample of the groups, as arrays with nan where it is undefined.
+
+        Empty without resamples, and for a single group.
+        """
         import numpy as np
 
+        if not resamples or self.groups < 2:
+            return {}
         drawn = [
             _rates(weights @ self._per_group) | {"auroc": self._ranking.auroc(weights)}
             for weights in drawn_weights(self.groups, resamples, seed, self.size)

@@ -88,12 +88,8 @@ def copy_recipes(names: list[str], folder: Path) -> list[Path]:
         The folders of the recipes.
 
     Raises:
-        InputError: if a name is unknown, or a file exists with other contents; nothing is copied then.
+        InputError: if a file exists with other contents; nothing is copied then.
     """
-    known = recipe_names()
-    for name in names:
-        if name not in known:
-            raise InputError(unknown("recipe", name, known))
     sources = [path for name in names for path in (RECIPES / name).iterdir()] + [*RECIPES.glob("*.py")]
     copies = {path: folder / "recipes" / path.relative_to(RECIPES) for path in sources}
     copies |= {path: folder / "accelerate_configs" / path.name for path in LAUNCH_CONFIGS.glob("*.yaml")}

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from judge.cli.options import COLUMNS, GOLD_LABELS, parse_columns, parse_gold_labels
+from judge.cli.options import COLUMNS, DATA_DIR, GOLD_LABELS, parse_columns, parse_gold_labels, parse_names
 from judge.errors import InputError, counted, unknown
 from judge.rows import check_jsonl_output
 from judge.types import Sample
@@ -17,10 +17,6 @@ agreement = typer.Typer(add_completion=False)
 
 MOST = 20
 """Disagreements shown; ``--json`` has all of them."""
-DATA_DIR = typer.Option(
-    envvar="JUDGE_DATA_DIR",
-    help="A folder for each benchmark. Default: the Hub (HaluBench and HaluEval alone).",
-)
 
 
 @app.command("annotate")
@@ -41,7 +37,7 @@ def annotate_command(
         Path | None, typer.Option(help="Verdicts of judge batch: annotators see their reasonings.")
     ] = None,
     columns: COLUMNS = None,
-    data_dir: Annotated[Path | None, DATA_DIR] = None,
+    data_dir: DATA_DIR = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the tasks in --out.")] = False,
 ) -> None:
     """Write samples as tasks for Label Studio, with a labelling config: PASS, FAIL or unsure, and marks.
@@ -52,7 +48,7 @@ def annotate_command(
     from eval.benchmarks.diahalu import TYPES
     from judge.files import read_jsonl, write_json, write_text
 
-    named = tuple(dict.fromkeys(filter(None, (part.strip() for part in types.split(",")))))
+    named = parse_names(types)
     chosen = _draw(_load(samples, data_dir, columns, labelled=False), per_source, source or [], seed)
     reasonings = {}
     for line, row in () if verdicts is None else read_jsonl(verdicts):
@@ -65,7 +61,7 @@ def annotate_command(
     if (folder / "tasks.json").exists() and not overwrite:
         raise InputError("holds tasks already; choose another --out, or add --overwrite", file=folder)
     questions = any(sample.question for sample in chosen)
-    config = labelling_config(TYPES if named == ("diahalu",) else named, questions, bool(reasonings))
+    config = labelling_config(TYPES if named == ["diahalu"] else named, questions, bool(reasonings))
     write_json(folder / "tasks.json", make_tasks(chosen, reasonings))
     write_text(folder / "config.xml", config)
     typer.echo(
@@ -141,7 +137,7 @@ def agreement_command(
     ] = None,
     columns: COLUMNS = None,
     gold_labels: GOLD_LABELS = None,
-    data_dir: Annotated[Path | None, DATA_DIR] = None,
+    data_dir: DATA_DIR = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON on stdout.")] = False,
 ) -> None:
     """Raw agreement, Cohen's and Fleiss' kappa and Krippendorff's alpha, by source; and the disagreements."""

@@ -14,17 +14,12 @@ from eval.open_factual.scoring import TOLERANCE
 from eval.open_factual.similarity import THRESHOLD, Similarity
 from eval.open_factual.tasks import BENCHMARK
 from judge.checker import Checker
-from judge.cli.options import CASCADE, JUDGING, Settings, loads_judge
+from judge.cli.options import CASCADE, JUDGING, Settings, loads_judge, parse_names
 from judge.cli.settings import WithSettings, setting
 from judge.errors import InputError
 from judge.progress import stage
 
 app = typer.Typer(add_completion=False)
-
-
-def names(given: str) -> list[str]:
-    """The parts of a comma-separated list, without duplicates."""
-    return list(dict.fromkeys(filter(None, (part.strip() for part in given.split(",")))))
 
 
 @app.command(cls=WithSettings)
@@ -103,8 +98,8 @@ def open_factual_command(
             judge=None if judge is None else load_judge(judge, precision=settings["precision"]),
             similarity=None if similarity is None else Similarity(similarity, similar),
             cutoff=cutoff,
-            only=names(tasks),
-            domains=names(domains),
+            only=parse_names(tasks),
+            domains=parse_names(domains),
             tolerance=tolerance,
             max_new_tokens=max_new_tokens,
             machine=hardware,

@@ -28,7 +28,7 @@ from judge.backends.vllm_server import (
 )
 from judge.errors import InputError, warn
 from judge.prompting.rendering import defused
-from judge.remote import Budget, CallCache, ChatClient, ChatRequest, EndpointConfig, Reply
+from judge.remote import CallCache, ChatClient, ChatRequest, EndpointConfig, Reply
 from judge.remote.client import LOOK_AHEAD
 from judge.types import Message
 
@@ -55,7 +55,6 @@ class OpenAIBackend:
         max_length: upper limit on the context; by default the server's, or :data:`CONTEXT_LENGTH`.
         call_cache: file in which responses are cached, by address and model; no cache by default. If the
             weights behind an address change, use another file.
-        budget: limit on spending; none by default.
 
     Raises:
         InputError: if the server has no such model, or the file is not a call cache.
@@ -69,14 +68,13 @@ class OpenAIBackend:
         *,
         max_length: int | None = None,
         call_cache: Path | None = None,
-        budget: Budget | None = None,
     ):
         self.endpoint = endpoint
         # More than are in flight, so that there is always another one to send.
         self.at_once = LOOK_AHEAD * endpoint.concurrency
         cache = None if call_cache is None else CallCache(call_cache)
         # Two servers may run different weights under the same name.
-        self._client = ChatClient(endpoint, name=f"judge {endpoint.base_url}", cache=cache, budget=budget)
+        self._client = ChatClient(endpoint, name=f"judge {endpoint.base_url}", cache=cache)
         self._vllm = VLLMServer.find(endpoint)
         limit = CONTEXT_LENGTH if self._vllm is None else self._vllm.context_length
         self.context_length = min(limit, max_length or limit)

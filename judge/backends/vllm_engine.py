@@ -221,13 +221,7 @@ def _defaults(sharing: int) -> dict[str, Any]:
 
 def _chosen(settings: VLLMSettings) -> Mapping[str, Any]:
     """The settings as arguments of vLLM, without those that are left to the device."""
-    values: dict[str, Any] = {
-        "tensor_parallel_size": settings.tensor_parallel_size,
-        "gpu_memory_utilization": settings.gpu_memory_utilization,
-        "max_num_seqs": settings.max_num_seqs,
-        "enforce_eager": settings.enforce_eager,
-    }
-    chosen = {name: value for name, value in values.items() if value is not None}
+    chosen = settings.model_dump(exclude={"data_parallel_size", "sharing"}, exclude_none=True)
     if settings.gpu_memory_utilization is not None:
         chosen["kv_cache_memory_bytes"] = None  # the share decides instead
     return chosen

@@ -51,6 +51,19 @@ GOLD_LABELS = Annotated[
     typer.Option(metavar="WORD=LABEL,...", help="What the labels in the file mean: 0=PASS,1=FAIL."),
 ]
 
+DATA_DIR = Annotated[
+    Path | None,
+    typer.Option(
+        envvar="JUDGE_DATA_DIR",
+        help="A folder for each benchmark. Default: the Hub (HaluBench and HaluEval alone).",
+    ),
+]
+
+
+def parse_names(text: str) -> list[str]:
+    """The names in a list separated by commas, each once."""
+    return list(dict.fromkeys(filter(None, (part.strip() for part in text.split(",")))))
+
 
 def parse_gold_labels(text: str | None) -> "Meanings | None":
     """Parse ``--gold-labels``: meanings of the file's words, in the form of :func:`judge.rows.plain_label`.

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from judge.encoder.heads import sigmoid
 from judge.models.batching import CPU_PADDING
 from judge.models.runtimes import EXPORT
 from judge.pages.checker import PagesJudge, describe_layout
@@ -87,6 +88,4 @@ class OnnxPagesJudge(PagesJudge):
                 by_answer.append(answers[row, at])
                 by_token.extend(tokens[row, at + answer.own.start : at + answer.own.stop])
                 at += len(answer.ids)
-        odds = (np.asarray(part, dtype=np.float64) for part in (by_answer, by_token))
-        first, second = ((1 / (1 + np.exp(-part))).tolist() for part in odds)
-        return first, second
+        return sigmoid(np.asarray(by_answer)).tolist(), sigmoid(np.asarray(by_token)).tolist()

@@ -49,14 +49,8 @@ class ChatRequest:
             "messages": [{"role": item["role"], "content": item["content"]} for item in self.messages],
             limit_field: self.max_tokens,
         }
-        if self.temperature is not None:
-            body["temperature"] = self.temperature
-        if self.seed is not None:
-            body["seed"] = self.seed
-        if self.top_p is not None:
-            body["top_p"] = self.top_p
-        if self.top_k is not None:
-            body["top_k"] = self.top_k
+        sampling = {name: getattr(self, name) for name in ("temperature", "seed", "top_p", "top_k")}
+        body |= {name: value for name, value in sampling.items() if value is not None}
         if self.top_logprobs is not None:
             body |= {"logprobs": True, "top_logprobs": self.top_logprobs}
         if self.schema is not None:

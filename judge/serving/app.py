@@ -90,14 +90,14 @@ def create_app(
         """Is each answer faithful to its document? One verdict a sample, in order."""
         try:
             batcher.check_room()  # before reading a body for nothing
-            asked = await read_request(request, limits)
-            verdicts = await _unless_gone(request, batcher.check(asked.samples, asked.claims))
+            samples, with_claims = await read_request(request, limits)
+            verdicts = await _unless_gone(request, batcher.check(samples, with_claims))
         except QueueFull as error:
             raise HTTPException(429, str(error), {"Retry-After": str(error.retry_after)}) from None
         if verdicts is None:
             return Response(status_code=GONE)
         metrics.note_verdicts(verdicts)
-        found = [VerdictOut.of(*pair) for pair in zip(asked.samples, verdicts, strict=True)]
+        found = [VerdictOut.of(*pair) for pair in zip(samples, verdicts, strict=True)]
         return JudgeResponse(model=checker.name, verdicts=found)
 
     @app.get("/v1/model", dependencies=allowed, response_model=ModelResponse, responses=_errors(401))

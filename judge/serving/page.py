@@ -10,17 +10,12 @@ from fastapi import FastAPI
 from fastapi.responses import FileResponse
 
 ASSETS = Path(__file__).parent / "assets"
-OWN = {
-    "/": "page.html",
-    "/page.css": "page.css",
-    "/page.js": "page.js",
-    "/batch.js": "batch.js",
-    "/rows.js": "rows.js",
-    "/examples.js": "examples.js",
-    "/base.css": "base.css",
-    "/common.js": "common.js",
-    "/icon.svg": "icon.svg",
-}
+OWN = {"/": "page.html"} | {
+    f"/{name}": name
+    for name in (
+        "page.css", "page.js", "batch.js", "rows.js", "examples.js", "base.css", "common.js", "icon.svg",
+    )
+}  # fmt: skip
 """Paths and their files."""
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "

@@ -5,7 +5,6 @@ the rows of files."""
 import asyncio
 import re
 from codecs import BOM_UTF8
-from dataclasses import dataclass
 from typing import Any
 
 from fastapi import HTTPException, Request
@@ -24,16 +23,11 @@ GONE = 499
 """Status in the metrics for a client that did not wait; it is never received."""
 
 
-@dataclass(frozen=True)
-class Asked:
-    """A parsed request: samples, and whether their sentences are to be judged too."""
-
-    samples: list[Sample]
-    claims: bool
-
-
-async def read_request(request: Request, limits: Limits) -> Asked:
+async def read_request(request: Request, limits: Limits) -> tuple[list[Sample], bool]:
     """Read and check the body of ``POST /v1/judge``.
+
+    Returns:
+        The samples, and whether their sentences are to be judged too.
 
     Raises:
         HTTPException: 408 too slow, 413 too large, 415 not JSON by its header, 400 not JSON, 422 wrong
@@ -59,9 +53,9 @@ async def read_request(request: Request, limits: Limits) -> Asked:
         raise HTTPException(
             413, f"{len(found.samples)} samples in one request; at most {limits.max_samples} are taken"
         )
-    asked = Asked([_sample(row, place) for place, row in enumerate(found.samples)], found.claims)
-    _check_size(asked, limits)
-    return asked
+    samples = [_sample(row, place) for place, row in enumerate(found.samples)]
+    _check_size(samples, found.claims, limits)
+    return samples, found.claims
 
 
 def _sample(row: Any, place: int) -> Sample:
@@ -111,14 +105,13 @@ def _explain(error: ValidationError) -> HTTPException:
     return HTTPException(422, f"{place}: {message}{more}")
 
 
-def _check_size(asked: Asked, limits: Limits) -> None:
-    samples = asked.samples
+def _check_size(samples: list[Sample], claims: bool, limits: Limits) -> None:
     characters = sum(len(one.document_text) + len(one.question) + len(one.answer) for one in samples)
     if characters > limits.max_characters:
         raise HTTPException(
             413, f"{characters} characters in one request; at most {limits.max_characters} are taken"
         )
-    if asked.claims:
+    if claims:
         sentences = sum(len(claim_spans(sample.answer)) for sample in samples)
         if sentences > limits.max_sentences:
             raise HTTPException(
