@@ -13,8 +13,7 @@ from pydantic import Field
 from eval.verdicts import REPORT, VERDICTS
 from judge.configs import Config, StrictConfig, make_config
 from judge.errors import InputError
-from judge.files import sha256_file, write_json, write_text
-from judge.formats.records import read_object
+from judge.files import read_json, sha256_file, write_json, write_text
 
 INDEX = Path("results/index.json")
 FIGURES = (
@@ -178,7 +177,7 @@ def _results(report: Path) -> list[Result]:
 
 
 def _read(kind: type[Config], path: Path) -> Config:
-    return make_config(kind, dict(read_object(path).values), path=path)
+    return make_config(kind, read_json(path), path=path)
 
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help="The registry of results.")

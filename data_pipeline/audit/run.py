@@ -1,6 +1,5 @@
 """Runs the audit of the table of a build, of samples, or of the folder of a built data set."""
 
-import json
 import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -14,7 +13,7 @@ from data_pipeline.sources.kinds import kind_of
 from data_pipeline.sources.store import SampleStore
 from data_pipeline.sources.workers import Workers
 from judge.errors import InputError
-from judge.files import open_text
+from judge.files import read_json
 from judge.progress import track
 from judge.samples import read_samples
 from judge.types import Label, Sample
@@ -96,23 +95,12 @@ def audit_folder(
     """
     if not folder.is_dir():
         raise InputError("no such folder; 'judge data build' makes one", file=folder)
-    manifest = _manifest(folder / "manifest.json")
+    manifest = read_json(folder / "manifest.json")
     found = audit_samples(read_samples(folder / "samples.jsonl"), limit=limit, seed=seed, workers=workers)
     found |= {"name": str(folder), "leaks": manifest.get("leaks")}
     if not isinstance(found["leaks"], Mapping):
         found["warnings"].append("the leak gate was not run: benchmarks may be among the training data")
     return found
-
-
-def _manifest(path: Path) -> dict[str, Any]:
-    with open_text(path) as stream:
-        try:
-            manifest = json.load(stream)
-        except ValueError as error:
-            raise InputError(f"is not valid JSON ({error})", file=path) from None
-    if not isinstance(manifest, dict):
-        raise InputError(f"is a JSON {type(manifest).__name__}, expected an object", file=path)
-    return manifest
 
 
 def _warnings(found: Mapping[str, Any]) -> list[str]:

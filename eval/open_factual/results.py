@@ -9,7 +9,7 @@ from eval.open_factual.tasks import BENCHMARK
 from eval.report import todays_names, told_apart
 from eval.verdicts import REPORT
 from judge.errors import InputError
-from judge.formats.records import read_object
+from judge.files import read_json
 
 TABLE = "report.md"
 
@@ -51,7 +51,7 @@ def _report(folder: Path) -> Mapping[str, Any] | None:
     if not (folder / REPORT).is_file():
         return None
     try:
-        found = todays_names(read_object(folder / REPORT).values["reports"][0])
+        found = todays_names(read_json(folder / REPORT)["reports"][0])
         return found if found["benchmark"] == BENCHMARK else None
     except (InputError, KeyError, IndexError, TypeError):
         return None  # the reader of judges' results reports what is wrong with it

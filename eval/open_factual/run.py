@@ -39,8 +39,7 @@ from eval.verdicts import REPORT, RUN, VERDICTS, check_out
 from judge.backends.base import Backend
 from judge.checker import Checker
 from judge.errors import InputError
-from judge.files import Appender, differences, sha256_file, write_json, write_text
-from judge.formats.records import read_object
+from judge.files import Appender, differences, read_json, sha256_file, write_json, write_text
 from judge.models.base import with_weights
 from judge.types import verdict_to_json
 
@@ -175,9 +174,9 @@ def _finished(out: Path, settings: Settings) -> dict[str, Any] | None:
     """The finished report with these settings in a folder, or ``None``."""
     if not (out / REPORT).exists() or not (out / RUN).exists():
         return None
-    if differences(dict(read_object(out / RUN).values), json.loads(json.dumps(settings))):
+    if differences(read_json(out / RUN), json.loads(json.dumps(settings))):
         return None
-    return todays_names(read_object(out / REPORT).values["reports"][0])
+    return todays_names(read_json(out / REPORT)["reports"][0])
 
 
 def _open(out: Path, settings: Row, overwrite: bool) -> Appender:

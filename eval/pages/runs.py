@@ -13,7 +13,7 @@ from eval.open_factual.tasks import BENCHMARK as OPEN_FACTUAL
 from eval.report import Report, read_reports, told_apart
 from eval.verdicts import REPORT, VERDICTS, first_run
 from judge.errors import InputError
-from judge.formats.records import read_object
+from judge.files import read_json
 from judge.progress import track
 from judge.types import Label, Verdict
 
@@ -130,7 +130,7 @@ def _read(folder: Path) -> list[Run]:
 
 def _is_open_factual(folder: Path) -> bool:
     with suppress(InputError, KeyError, TypeError):
-        return any(row["benchmark"] == OPEN_FACTUAL for row in read_object(folder / REPORT).values["reports"])
+        return any(row["benchmark"] == OPEN_FACTUAL for row in read_json(folder / REPORT)["reports"])
     return False
 
 

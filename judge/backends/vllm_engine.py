@@ -2,7 +2,6 @@
 
 import asyncio
 import atexit
-import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,6 +13,7 @@ from pydantic import Field, PositiveInt
 
 from judge.configs import StrictConfig
 from judge.errors import InputError, JudgeError
+from judge.files import read_json
 
 if TYPE_CHECKING:
     from vllm import RequestOutput, SamplingParams
@@ -229,6 +229,6 @@ def _chosen(settings: VLLMSettings) -> Mapping[str, Any]:
 
 def _reserved_rank(adapter: Path) -> int:
     """The rank that vLLM has to reserve memory for."""
-    settings = json.loads((adapter / "adapter_config.json").read_text(encoding="utf-8"))
+    settings = read_json(adapter / "adapter_config.json")
     rank = max([settings.get("r", 8), *settings.get("rank_pattern", {}).values()])
     return min((size for size in LORA_RANKS if size >= rank), default=rank)

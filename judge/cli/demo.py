@@ -1,6 +1,5 @@
 """``judge demo``: the whole workflow on one machine, with the same commands that a user would type."""
 
-import json
 import shlex
 import time
 from collections.abc import Mapping, Sequence
@@ -13,7 +12,7 @@ from judge.cli.demo_steps import ADAPTED, REPORT, TRAINED, adapting_steps, steps
 from judge.cli.running import PROCESSES, run, say, start_server
 from judge.cli.train import TRL
 from judge.errors import DATA, InputError, require
-from judge.files import JUDGE_FILE
+from judge.files import JUDGE_FILE, read_json
 from judge.shipped import REFERENCE
 
 app = typer.Typer(add_completion=False)
@@ -141,7 +140,7 @@ def what_was_shown(out: Path) -> str:
     reached = judge["metrics"]["auroc"]
     above = 100 * (reached - best)
     before, after = (reports[f"{name}-reason"]["metrics"] for name in ("sft", "dpo"))
-    trained = json.loads((out / "dpo" / JUDGE_FILE).read_text(encoding="utf-8"))["training"]
+    trained = read_json(out / "dpo" / JUDGE_FILE)["training"]
     rewards = [entry[HELD_OUT_REWARDS] for entry in trained["losses"] if HELD_OUT_REWARDS in entry]
     return (
         f"What this shows: on {judge['metrics']['n']} answers about documents that it never saw, the judge "
@@ -156,7 +155,7 @@ def what_was_shown(out: Path) -> str:
 
 def read_report(path: Path) -> dict[str, Any]:
     """The only report in a result folder."""
-    report: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))["reports"][0]
+    report: dict[str, Any] = read_json(path)["reports"][0]
     return report
 
 

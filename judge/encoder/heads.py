@@ -5,13 +5,13 @@ class, fact checkers with ``supported`` and ``unsupported``, rerankers with one 
 that mark hallucinated words. Their ``config.json`` names the classes.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from judge.errors import InputError
+from judge.files import read_json
 from judge.types import Label
 
 if TYPE_CHECKING:
@@ -108,15 +108,7 @@ def read_config(folder: Path) -> dict[str, Any]:
         InputError: if the file is not a JSON object.
     """
     file = folder / CONFIG
-    if not file.is_file():
-        return {}
-    try:
-        found = json.loads(file.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise InputError(f"invalid JSON ({error})", file=file) from None
-    if not isinstance(found, dict):
-        raise InputError("expected a JSON object", file=file)
-    return found
+    return read_json(file) if file.is_file() else {}
 
 
 def classifies(config: Mapping[str, Any]) -> str | None:

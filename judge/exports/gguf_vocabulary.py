@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from judge.errors import InputError
+from judge.files import read_json
 
 _CONTRACTIONS = "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
 _REST = r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
@@ -39,7 +40,7 @@ def read_vocabulary(file: Path, size: int) -> Vocabulary:
     Raises:
         InputError: if it is not byte-level BPE, or splits text by rules that llama.cpp has no name for.
     """
-    found = json.loads(file.read_text(encoding="utf-8"))
+    found = read_json(file)
     model = found["model"]
     if model.get("type") != "BPE" or model.get("byte_fallback"):
         raise InputError("is not a byte-level BPE; GGUF export supports no other vocabulary", file=file)

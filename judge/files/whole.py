@@ -101,6 +101,36 @@ def read_jsonl(path: Path, remedy: str = "save it as UTF-8") -> Iterator[tuple[i
             yield number, row
 
 
+def load_json(path: Path, remedy: str = "") -> Any:
+    """The value in a JSON file, plain or ``.gz``.
+
+    Args:
+        path: the file.
+        remedy: advice for a file with a fault, for the message.
+
+    Raises:
+        InputError: if it cannot be read, or is not valid JSON; names the line.
+    """
+    with open_text(path) as stream:
+        try:
+            return json.load(stream)
+        except json.JSONDecodeError as error:
+            message = f"is not valid JSON ({error.msg} at column {error.colno}){remedy}"
+            raise InputError(message, file=path, line=error.lineno) from None
+        except (ValueError, RecursionError) as error:  # too many digits, too deep
+            if isinstance(error, UnicodeDecodeError):
+                raise  # open_text has the message for it
+            raise InputError(f"is not valid JSON ({error}){remedy}", file=path) from None
+
+
+def read_json(path: Path, remedy: str = "") -> dict[str, Any]:
+    """The object in a JSON file, see :func:`load_json`; anything else is an :class:`InputError`."""
+    found = load_json(path, remedy)
+    if not isinstance(found, dict):
+        raise InputError(f"is a JSON {type(found).__name__}, expected an object", file=path)
+    return found
+
+
 def read_whole(path: Path) -> dict[str, Any] | None:
     """The object in a JSON file; ``None`` if the file is missing, incomplete, or holds something else."""
     try:

@@ -1,15 +1,16 @@
 """Records of data files that know their place, so that every wrong field gets a clear message."""
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from judge.errors import InputError
-from judge.files import open_text, read_jsonl
+from judge.files import load_json, read_json, read_jsonl
 from judge.rows import parse_label
 from judge.types import Label, lone_surrogate, shows
+
+REMEDY = "; fetch the original file again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,10 +128,7 @@ def read_object(path: Path) -> Record:
     Raises:
         InputError: if it is not valid JSON, or not an object.
     """
-    value = _read_json(path)
-    if not isinstance(value, dict):
-        raise InputError(f"holds a JSON {type(value).__name__}, expected an object", file=path)
-    return Record(value, path)
+    return Record(read_json(path, REMEDY), path)
 
 
 def read_records(path: Path) -> Iterator[tuple[str, Record]]:
@@ -142,7 +140,7 @@ def read_records(path: Path) -> Iterator[tuple[str, Record]]:
     Raises:
         InputError: if it is not valid JSON, or not records.
     """
-    value = _read_json(path)
+    value = load_json(path, REMEDY)
     if isinstance(value, list):
         value = {str(number): item for number, item in enumerate(value)}
     if not isinstance(value, dict):
@@ -150,18 +148,3 @@ def read_records(path: Path) -> Iterator[tuple[str, Record]]:
     whole = Record(value, path)
     for name in value:
         yield name, whole.record(name)
-
-
-def _read_json(path: Path) -> Any:
-    with open_text(path) as stream:
-        try:
-            return json.load(stream)
-        except json.JSONDecodeError as error:
-            raise InputError(
-                f"is not valid JSON ({error.msg} at column {error.colno}); fetch the original file again",
-                file=path, line=error.lineno,
-            ) from None  # fmt: skip
-        except (ValueError, RecursionError) as error:  # too many digits, too deep
-            if isinstance(error, UnicodeDecodeError):
-                raise  # open_text has the message for it
-            raise InputError(f"is not valid JSON ({error})", file=path) from None

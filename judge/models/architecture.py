@@ -3,14 +3,13 @@
 The sizes of common starting models are listed here, so that planning needs no network.
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from judge.errors import InputError
-from judge.files import open_text
+from judge.files import read_json
 from judge.models.base import find_model
 from judge.models.hub import hub_answers
 
@@ -107,12 +106,7 @@ def read_architecture(model: str, file: Path | None = None) -> Architecture:
             if (known := known_config(base)) is not None:
                 return parse_architecture(model, known, file)
             file = _from_hub(base)
-    with open_text(file) as stream:
-        try:
-            values = json.load(stream)
-        except json.JSONDecodeError as error:
-            raise InputError(f"is not valid JSON ({error.msg})", file=file, line=error.lineno) from None
-    return parse_architecture(model, values, file)
+    return parse_architecture(model, read_json(file), file)
 
 
 def known_config(model: str) -> dict[str, int | bool] | None:
@@ -124,10 +118,8 @@ def known_config(model: str) -> dict[str, int | bool] | None:
     return None if sizes is None else dict(zip(_FIELDS, sizes, strict=True))
 
 
-def parse_architecture(name: str, values: Any, file: Path) -> Architecture:
+def parse_architecture(name: str, values: Mapping[str, Any], file: Path) -> Architecture:
     """The sizes in a ``config.json``. Raises ``InputError`` for a wrong or missing field."""
-    if not isinstance(values, Mapping):
-        raise InputError("holds no JSON object", file=file)
     values = values.get("text_config", values)
     for field in EXPERTS:
         if values.get(field):

@@ -4,13 +4,13 @@ PEFT stores a base's path as it was typed, which is only valid in one working di
 judge stores the absolute path of its base, the path relative to itself, and a fingerprint of the weights.
 """
 
-import json
 import os
 from collections.abc import Container, Mapping
 from pathlib import Path
 from typing import Any
 
 from judge.errors import InputError, JudgeError, warn
+from judge.files import read_json
 from judge.models.bundled import ORIGIN_FILE, bring_wheel, stand_in
 from judge.models.fingerprint import fingerprint
 from judge.models.hub import is_path, refuse_absent
@@ -34,7 +34,7 @@ def describe_base(model: str, judge: Path) -> dict[str, Any]:
     if not folder.is_dir():
         return {"name": model}
     origin = folder / ORIGIN_FILE
-    known = json.loads(origin.read_text(encoding="utf-8")) if origin.is_file() else {}
+    known = read_json(origin) if origin.is_file() else {}
     wheel = {"wheel": known["wheel"]} if "wheel" in known else {}
     return {
         "name": known.get("model") or folder.absolute().name,
@@ -92,13 +92,7 @@ def find_base(adapter: Path) -> str:
         InputError: if the adapter names no base, or a folder that no longer exists.
     """
     settings = adapter / "adapter_config.json"
-    try:
-        named = json.loads(settings.read_text(encoding="utf-8"))["base_model_name_or_path"]
-    except json.JSONDecodeError as error:
-        raise InputError(f"is not valid JSON ({error.msg})", file=settings, line=error.lineno) from None
-    except (KeyError, TypeError):
-        named = None
-    if not named:
+    if not (named := read_json(settings).get("base_model_name_or_path")):
         raise InputError("names no base model (base_model_name_or_path)", file=settings)
     kept = read_identity(str(adapter)).get("base", {})
     places = places_of_base(adapter, kept)

@@ -4,13 +4,12 @@
 to it.
 """
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, get_args
 
-from judge.errors import InputError, warn
-from judge.files import JUDGE_FILE
+from judge.errors import warn
+from judge.files import JUDGE_FILE, read_json
 from judge.models.hub import hub_answers, refuse_absent
 from judge.models.quantization import Quantization
 from judge.progress import say
@@ -30,15 +29,7 @@ def read_identity(model: str, revision: str | None = None) -> dict[str, Any]:
     model = model_path(model)
     refuse_absent(model)
     file = Path(model) / JUDGE_FILE if Path(model).is_dir() else _fetch(model, revision)
-    if file is None or not file.is_file():
-        return {}
-    try:
-        found = json.loads(file.read_text(encoding="utf-8"))
-    except ValueError:
-        found = None
-    if not isinstance(found, dict):
-        raise InputError("is not a JSON object", file=file)
-    return found
+    return {} if file is None or not file.is_file() else read_json(file)
 
 
 FITTED = ("calibration", "claims")

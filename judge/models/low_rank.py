@@ -8,7 +8,6 @@ Judges trained from one start with several seeds can be averaged in the same way
 again a product, of their matrices side by side (model soups: Wortsman et al., 2022).
 """
 
-import json
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judge.errors import InputError
-from judge.files import JUDGE_FILE, appearing, write_json
+from judge.files import JUDGE_FILE, appearing, read_json, write_json
 from judge.models.base import describe_base, find_model
 from judge.models.fingerprint import fingerprint
 from judge.models.identity import FITTED, read_identity, trained_quantization
@@ -131,7 +130,7 @@ def _read(judge: Path) -> _Adapter:
     base, adapter = find_model(str(judge))
     if adapter is None:
         raise InputError(f"is not a LoRA judge with {CONFIG}", file=judge)
-    config = json.loads((judge / CONFIG).read_text(encoding="utf-8"))
+    config = read_json(judge / CONFIG)
     if odd := more_than_a_product(config):
         raise InputError(f"has {odd}, which is more than a product of two matrices", file=judge / CONFIG)
     return _Adapter(judge, base, config, load_file(judge / WEIGHTS))

@@ -4,7 +4,6 @@ Implemented here for two reasons: it uses the attention of pages (:mod:`judge.pa
 process can give a verdict without waiting for the import of transformers.
 """
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from torch import nn
 from torch.nn.functional import gelu
 
 from judge.errors import InputError
+from judge.files import read_json, write_json
 from judge.models.blocked_attention import Block
 from judge.pages.attention import Blocks, attend, blocks_of
 
@@ -38,10 +38,7 @@ class BertConfig:
     @classmethod
     def read(cls, folder: Path) -> "BertConfig":
         """The config of a model folder. Raises ``InputError`` if it is not that of a BERT."""
-        try:
-            found = json.loads((folder / FILE).read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise InputError(f"cannot be read ({error})", file=folder / FILE) from None
+        found = read_json(folder / FILE)
         kind, act = found.get("model_type"), found.get("hidden_act", "gelu")
         if kind != "bert" or act != "gelu" or found.get("position_embedding_type", "absolute") != "absolute":
             raise InputError(
@@ -54,8 +51,7 @@ class BertConfig:
         """Write it in transformers' format."""
         values = {name: getattr(self, name) for name in self.__slots__}
         kind = {"model_type": "bert", "architectures": ["BertModel"], "hidden_act": "gelu"}
-        text = json.dumps({**kind, **values}, indent=2)
-        (folder / FILE).write_text(f"{text}\n", encoding="utf-8")
+        write_json(folder / FILE, {**kind, **values})
 
 
 AttentionMask: TypeAlias = tuple[Sequence[Block], torch.Tensor | None]

@@ -1,7 +1,6 @@
 """The arguments of transformers' trainer, derived from a recipe and the capabilities of the device."""
 
 import dataclasses
-import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from judge.errors import InputError, require, unknown
+from judge.files import read_json
 from judge.models import hardware
 from judge.training.config import RunConfig, TrainingConfig
 from judge.training.launch import check_gpu
@@ -91,7 +91,7 @@ def sharding() -> str | None:
         return None
     stage = os.environ.get("ACCELERATE_DEEPSPEED_ZERO_STAGE", "2")
     if config := os.environ.get("ACCELERATE_DEEPSPEED_CONFIG_FILE"):
-        stage = json.loads(Path(config).read_text(encoding="utf-8"))["zero_optimization"]["stage"]
+        stage = read_json(Path(config))["zero_optimization"]["stage"]
     return f"zero{stage}"
 
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from judge.files import sha256_file
+from judge.files import read_json, sha256_file
 from judge.models.base import describe_base, find_model
 from judge.models.identity import ENCODER, read_identity, rounded_base
 from judge.prompting.prompts import LABEL_WORDS, BuiltinPrompt
@@ -94,14 +94,14 @@ def start_of(model: str, output: Path) -> dict[str, Any]:
 
 def taught_modes(manifest: Path) -> list[Mode]:
     """The modes for which a data set has SFT rows; as-printed recipes of papers only teach reason mode."""
-    rows = json.loads(manifest.read_text(encoding="utf-8")).get("rows", {}).get("sft/train", {})
+    rows = read_json(manifest).get("rows", {}).get("sft/train", {})
     return [mode for mode in MODES if any(name.startswith(f"{mode} ") for name in rows)] or list(MODES)
 
 
 def data_counts(manifest: Path) -> dict[str, Any]:
     """A data set's size, its mixture, and the benchmarks it was compared with, from its manifest."""
-    values = json.loads(manifest.read_text(encoding="utf-8"))
-    counts = {name: values[name] for name in ("documents", "samples") if name in values}
+    values = read_json(manifest)
+    counts: dict[str, Any] = {name: values[name] for name in ("documents", "samples") if name in values}
     for name, rows in values.get("rows", {}).items():
         counts[f"{name} rows"] = rows["total"]
     for column in ("label", "language", "task", "source"):

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from judge.errors import InputError
-from judge.files import JUDGE_FILE, differences, read_whole, sha256_file, write_json
+from judge.files import JUDGE_FILE, differences, read_json, read_whole, sha256_file, write_json
 from judge.models.base import model_fingerprint
 from judge.training.config import RunConfig
 
@@ -127,9 +127,7 @@ def finished_run(recipe: RunConfig, run: dict[str, Any]) -> dict[str, Any] | Non
     file = Path(recipe.output) / JUDGE_FILE
     if not recipe.resume or not file.is_file() or complete_checkpoints(file.parent):
         return None
-    identity = read_whole(file)
-    if identity is None:
-        raise InputError("is damaged; give another output, or add overwrite=true", file=file)
+    identity = read_json(file)
     before = {"stage": identity["stage"], "recipe": _deciding(identity["recipe"])}
     before |= {"processes": identity.get("processes"), "data": identity.get("data_sha256", {})}
     before["start"] = identity.get("start_fingerprint")

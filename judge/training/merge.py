@@ -7,7 +7,6 @@ The sum is computed in float32. In 16 bits the rounding steps are as large as ma
 so merged weights are written in float32 by default.
 """
 
-import json
 import re
 import shutil
 from collections.abc import Iterator
@@ -16,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from judge.errors import InputError
-from judge.files import JUDGE_FILE, appearing, write_json, write_text
+from judge.files import JUDGE_FILE, appearing, read_json, write_json, write_text
 from judge.models.base import find_model, unknown_model
 from judge.models.checkpoint import Checkpoint, find_checkpoint, to_format, write_checkpoint
 from judge.models.identity import read_identity, trained_quantization
@@ -139,7 +138,7 @@ def _tell_format(folder: Path, dtype: str) -> None:
     """Write the number format of the weights to ``config.json``."""
     from transformers.utils import CONFIG_NAME
 
-    config = json.loads((folder / CONFIG_NAME).read_text(encoding="utf-8"))
+    config = read_json(folder / CONFIG_NAME)
     for part in (config, *(value for value in config.values() if isinstance(value, dict))):
         key = "torch_dtype" if "torch_dtype" in part else "dtype"  # its name before transformers 5
         if part is config or key in part:

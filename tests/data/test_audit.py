@@ -462,7 +462,7 @@ def test_a_wrong_folder_is_refused(built: Path) -> None:
     with pytest.raises(InputError, match=r"samples\.jsonl:1: field 'document'"):
         audit_folder(built)
     (built / "manifest.json").write_text("{")
-    with pytest.raises(InputError, match=r"manifest\.json: is not valid JSON"):
+    with pytest.raises(InputError, match=r"manifest\.json:1: is not valid JSON"):
         audit_folder(built)
     (built / "manifest.json").unlink()
     with pytest.raises(InputError, match=r"manifest\.json: no such file"):
