@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from judge.encoder.folder import find_folder, longest_pair
-from judge.errors import InputError
+from judge.errors import InputError, brief
 from judge.models.batching import by_length
 
 if TYPE_CHECKING:
@@ -66,8 +66,7 @@ class TextEncoder:
             model = AutoModel.from_pretrained(folder, use_safetensors=True, trust_remote_code=False).eval()
         except (OSError, ValueError) as error:
             raise InputError(
-                f"{self.model} is not an encoder ({str(error).splitlines()[0]:.160}); give a Hub "
-                "id or a folder"
+                f"{self.model} is not an encoder ({brief(error)}); give a Hub id or a folder"
             ) from None
         return tokenizer, model.to("cuda" if torch.cuda.is_available() else "cpu")
 

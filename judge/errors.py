@@ -77,6 +77,11 @@ def unknown(kind: str, name: object, known: Iterable[object]) -> str:
     return f"unknown {kind} {str(name)!r:.80}{hint}{known}"
 
 
+def brief(error: BaseException, longest: int = 160) -> str:
+    """What a library's error says, on one line, cut after ``longest`` characters; its kind if nothing."""
+    return f"{' '.join(str(error).split()) or type(error).__name__:.{longest}}"
+
+
 def counted(number: int, noun: str) -> str:
     """A number with its noun: ``1 verdict``, ``2 verdicts``."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -9,7 +9,7 @@ from eval.pages.runs import Run, SampleSet
 from eval.pages.standings import standings
 from eval.pages.tables import leaderboard
 from eval.tables import table_lines
-from judge.errors import InputError
+from judge.errors import InputError, brief
 from judge.files import open_text, write_text
 
 if TYPE_CHECKING:
@@ -47,8 +47,7 @@ def write_card(sets: Sequence[SampleSet], path: Path) -> None:
     try:
         card = ModelCard(text)
     except Exception as error:  # the library passes on the errors of its YAML reader
-        reason = " ".join(str(error).split())
-        raise InputError(f"is not a model card ({reason:.120}); give another file", file=path) from None
+        raise InputError(f"is not a model card ({brief(error, 120)}); give another file", file=path) from None
     fields = card.data.to_dict()
     fields.pop("model-index", None)
     results = [found for group in sets for run in group.runs for found in _results(group, run)]

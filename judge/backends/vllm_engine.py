@@ -12,7 +12,7 @@ from weakref import finalize
 from pydantic import Field, PositiveInt
 
 from judge.configs import StrictConfig
-from judge.errors import InputError, JudgeError
+from judge.errors import InputError, JudgeError, brief
 from judge.files import read_json
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def start_engine(
     try:
         return VLLMEngine(settings.data_parallel_size, arguments)
     except Exception as error:  # an engine raises the errors of any of its libraries
-        raise JudgeError(f"{model}: vLLM cannot run it ({' '.join(str(error).split()):.400})") from error
+        raise JudgeError(f"{model}: vLLM cannot run it ({brief(error, 400)})") from error
 
 
 class VLLMEngine:

@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from judge.backends.base import LabelRequest
-from judge.errors import InputError, JudgeError, unknown
+from judge.errors import InputError, JudgeError, brief, unknown
 from judge.prompting.rendering import common_prefix
 from judge.remote import ChatRequest, EndpointConfig, Reply
 from judge.remote.client import LONGEST_BACKOFF
@@ -219,7 +219,7 @@ def _call(http: "httpx2.Client", url: str, body: Mapping[str, Any] | None = None
         if response.status_code == 200:
             return response.json()
     except (httpx2.HTTPError, ValueError) as error:
-        raise _NoAnswer(f"did not answer ({' '.join(str(error).split()):.200})") from None
+        raise _NoAnswer(f"did not answer ({brief(error, 200)})") from None
     said = " ".join(response.text.split())
     final = response.status_code < 500 and response.status_code not in (408, 429)
     raise _NoAnswer(f"answered {response.status_code}: {said!r:.300}", final)

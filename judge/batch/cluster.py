@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import chain, islice
 from typing import Any, TypeVar
 
-from judge.errors import InputError, JudgeError
+from judge.errors import InputError, JudgeError, brief
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -152,8 +152,9 @@ def join_cluster() -> Any:
         try:
             ray.init(log_to_driver=False, include_dashboard=False, logging_level=logging.ERROR)
         except (ConnectionError, ValueError, RuntimeError) as error:
-            reason = " ".join(str(error).split())
-            raise InputError(f"no Ray cluster could be joined ({reason:.200}); see RAY_ADDRESS") from None
+            raise InputError(
+                f"no Ray cluster could be joined ({brief(error, 200)}); see RAY_ADDRESS"
+            ) from None
     return ray
 
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judge.errors import InputError
+from judge.errors import InputError, brief
 from judge.models.base import unknown_model
 from judge.models.bundled import MINILM, bring_encoder
 from judge.models.hub import refuse_absent
@@ -65,8 +65,7 @@ def _stored_tokenizer(folder: Path) -> "Tokenizer":
     try:
         made: Tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False).backend_tokenizer
     except Exception as error:  # each kind of tokenizer raises its own errors
-        reason = " ".join(str(error).split())
-        raise InputError(f"holds no tokenizer that can be read ({reason:.160})", file=folder) from None
+        raise InputError(f"holds no tokenizer that can be read ({brief(error)})", file=folder) from None
     return made
 
 

@@ -11,7 +11,7 @@ from torch import nn
 from judge.encoder.folder import TOKEN_HEAD, find_folder
 from judge.encoder.heads import CONFIG, Head, classifies, read_config, read_outputs
 from judge.encoder.rows import Row, padded
-from judge.errors import InputError, JudgeError
+from judge.errors import InputError, JudgeError, brief
 from judge.models.weights import refuse_missing
 
 NAMES = {0: "hallucinated"}
@@ -164,8 +164,7 @@ def load_classifier(folder: Path, what: str, **settings: Any) -> Any:
             output_loading_info=True, **settings,
         )  # fmt: skip
     except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
-        reason = " ".join(str(error).split())
-        raise JudgeError(f"{folder}: the encoder could not be loaded ({reason:.200})") from error
+        raise JudgeError(f"{folder}: the encoder could not be loaded ({brief(error, 200)})") from error
     refuse_missing(str(folder), told)
     return model
 
@@ -197,8 +196,7 @@ def start_network(model: str, token_head: bool) -> tuple[EncoderNetwork, Path]:
             ignore_mismatched_sizes=True, output_loading_info=True, **training_settings(config),
         )  # fmt: skip
     except (OSError, ValueError, KeyError, RuntimeError) as error:
-        reason = " ".join(str(error).split())
-        raise JudgeError(f"{model}: the encoder could not be loaded ({reason:.200})") from error
+        raise JudgeError(f"{model}: the encoder could not be loaded ({brief(error, 200)})") from error
     kept = [name for name in told["missing_keys"] if _of_encoder(loaded, name)]
     refuse_missing(model, {"missing_keys": kept, "mismatched_keys": ()})
     loaded.config.id2label, loaded.config.label2id = dict(NAMES), {name: at for at, name in NAMES.items()}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from judge.encoder.folder import find_folder
 from judge.encoder.heads import CONFIG, Head
-from judge.errors import InputError, JudgeError
+from judge.errors import InputError, JudgeError, brief
 from judge.models.base import places_of_base
 from judge.models.bundled import MINILM
 from judge.models.identity import read_identity
@@ -44,8 +44,7 @@ def base_weights(base: Path) -> "Weights":
     try:
         model = AutoModel.from_pretrained(base, dtype=torch.float32, use_safetensors=True)
     except (OSError, ValueError) as error:
-        reason = " ".join(str(error).split())
-        raise InputError(f"holds no weights of an encoder ({reason:.160})", file=base) from None
+        raise InputError(f"holds no weights of an encoder ({brief(error)})", file=base) from None
     return {f"{model.base_model_prefix}.{name}": value for name, value in model.state_dict().items()}
 
 
@@ -85,8 +84,7 @@ def merged(folder: Path, base: Path, read_base: "Callable[[Path], Weights]") -> 
     try:
         packed, weights = load_file(folder / ADAPTER), read_base(base)
     except (OSError, SafetensorError, InputError) as error:
-        reason = str(error).partition("\n")[0]
-        raise JudgeError(f"{folder}: adapter or base {base} cannot be read ({reason:.200})") from error
+        raise JudgeError(f"{folder}: adapter or base {base} cannot be read ({brief(error, 200)})") from error
     if digest(weights, packed) != read_identity(str(folder)).get("base_weights_sha256"):
         raise JudgeError(f"{folder}: {base} is not the encoder that this judge was trained from")
     for name in changed(packed):

@@ -5,7 +5,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from judge.errors import InputError, JudgeError
+from judge.errors import InputError, JudgeError, brief
 from judge.models.hardware import cores
 
 EXPORT = "export"
@@ -58,5 +58,4 @@ def onnx_session(file: Path) -> Any:
     try:
         return runtime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
     except Exception as error:  # the library's errors have no common base class
-        reason = " ".join(str(error).split())
-        raise JudgeError(f"{file}: ONNX Runtime cannot run it ({reason:.200})") from None
+        raise JudgeError(f"{file}: ONNX Runtime cannot run it ({brief(error, 200)})") from None

@@ -13,7 +13,7 @@ import torch
 from torch import nn
 from torch.nn.functional import gelu
 
-from judge.errors import InputError
+from judge.errors import InputError, brief
 from judge.files import read_json, write_json
 from judge.models.blocked_attention import Block
 from judge.pages.attention import Blocks, attend, blocks_of
@@ -177,8 +177,7 @@ def stored_weights(folder: Path) -> dict[str, torch.Tensor]:
     try:
         stored: dict[str, torch.Tensor] = load_file(folder / WEIGHTS)
     except (OSError, SafetensorError) as error:
-        reason = " ".join(str(error).split())
-        raise InputError(f"holds no weights of an encoder ({reason:.160})", file=folder / WEIGHTS) from None
+        raise InputError(f"holds no weights of an encoder ({brief(error)})", file=folder / WEIGHTS) from None
     return {name.removeprefix("bert."): value for name, value in stored.items()}
 
 
@@ -202,6 +201,5 @@ def read_bert(folder: Path) -> tuple[Bert, dict[str, torch.Tensor]]:
     try:
         bert.load_state_dict({name: stored[name] for name in bert.state_dict() if name in stored})
     except RuntimeError as error:
-        reason = " ".join(str(error).split())
-        raise InputError(f"holds no weights of a BERT ({reason:.160})", file=folder / WEIGHTS) from None
+        raise InputError(f"holds no weights of a BERT ({brief(error)})", file=folder / WEIGHTS) from None
     return bert.float(), stored

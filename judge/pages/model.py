@@ -15,7 +15,7 @@ from torch import nn
 
 from judge.encoder.folder import WEIGHTS, find_folder
 from judge.encoder.packed import ADAPTER, find_base, merged
-from judge.errors import JudgeError
+from judge.errors import JudgeError, brief
 from judge.pages.attention import Blocks
 from judge.pages.bert import Bert, BertConfig, base_weights, read_bert
 from judge.pages.layout import RUNS, Page, bert_tokenizer
@@ -208,6 +208,5 @@ def load_network(folder: Path) -> tuple[PagesNetwork, Tokenizer]:
         network = PagesNetwork(bert, compares="compare.weight" in weights)
         network.load_state_dict({name: weights[name] for name in network.state_dict()})
     except (OSError, RuntimeError, KeyError, SafetensorError) as error:
-        reason = str(error).partition("\n")[0]
-        raise JudgeError(f"{folder / WEIGHTS}: holds no encoder judge ({reason:.200})") from error
+        raise JudgeError(f"{folder / WEIGHTS}: holds no encoder judge ({brief(error, 200)})") from error
     return network.float(), bert_tokenizer(base or folder)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile, ZipFile
 
-from judge.errors import InputError, counted, unknown, warn
+from judge.errors import InputError, brief, counted, unknown, warn
 from judge.files import is_stream, open_text, parse_json, read_jsonl
 
 Row = dict[str, Any]
@@ -239,7 +239,7 @@ def _parquet(path: Path, _: str) -> Rows:
     except FileNotFoundError:
         raise InputError("no such file", file=path) from None
     except (pa.ArrowException, OSError) as error:
-        raise InputError(f"is not a Parquet file ({' '.join(str(error).split())})", file=path) from None
+        raise InputError(f"is not a Parquet file ({brief(error)})", file=path) from None
 
 
 def _as_json(value: Any) -> Any:

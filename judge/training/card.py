@@ -34,6 +34,18 @@ def judge_identity(recipe: RunConfig, summary: dict[str, Any], run: dict[str, An
     return identity | {"languages": languages_after(recipe, learned)} if learned else identity
 
 
+def encoder_identity(
+    reads: dict[str, Any],
+    languages: list[str],
+    recipe: RunConfig,
+    summary: dict[str, Any],
+    run: dict[str, Any],
+) -> dict[str, Any]:
+    """The content of ``judge.json`` for an encoder: how it reads samples (``reads``), and its origin."""
+    read = {**reads, "modes": ["verdict"], "languages": languages}
+    return {**read, **run_identity(recipe, summary, run)}
+
+
 def languages_after(recipe: RunConfig, learned: Iterable[str]) -> list[str]:
     """A judge's languages: those of its training, and those that the judge it started from had learned."""
     return sorted({*learned, *read_identity(recipe.model).get("languages", ())})

@@ -25,8 +25,8 @@ from judge.training.batches import (
     read_splits,
     refuse_no_validation,
 )
-from judge.training.card import languages_after, run_identity
-from judge.training.config import EncoderRecipe, LoraSettings, RunConfig
+from judge.training.card import encoder_identity, languages_after
+from judge.training.config import EncoderRecipe, LoraSettings
 from judge.training.drawing import times_taken
 from judge.training.dressings import with_dressed
 from judge.training.encoder_trainer import EncoderTrainer, collate, mixed_batches
@@ -97,7 +97,7 @@ def train_encoder(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[
         {**counts(train), "left_out": left_out, "batches": len(rows)},
         ENCODER,
         partial(judge_live, network, judge),
-        partial(encoder_identity, pairing, languages),
+        partial(encoder_identity, pairing.describe(), languages),
     )
 
 
@@ -160,19 +160,3 @@ def with_lora(model: Any, settings: LoraSettings) -> Any:
         modules_to_save=heads,
     )
     return get_peft_model(model, config)
-
-
-def encoder_identity(
-    pairing: Pairing,
-    languages: list[str],
-    recipe: RunConfig,
-    summary: dict[str, Any],
-    run: dict[str, Any],
-) -> dict[str, Any]:
-    """The content of ``judge.json``: how this judge reads samples, and its origin."""
-    return {
-        **pairing.describe(),
-        "modes": ["verdict"],
-        "languages": languages,
-        **run_identity(recipe, summary, run),
-    }

@@ -28,9 +28,9 @@ from judge.training.batches import (
     read_splits,
     refuse_no_validation,
 )
-from judge.training.card import languages_after, run_identity
+from judge.training.card import encoder_identity, languages_after
 from judge.training.checkpoints import complete_checkpoints
-from judge.training.config import EncoderRecipe, RunConfig
+from judge.training.config import EncoderRecipe
 from judge.training.drawing import times_taken
 from judge.training.dressings import with_dressed
 from judge.training.models import data_file
@@ -130,7 +130,7 @@ def train_pages(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[st
         summary,
         ENCODER,
         partial(judge_live, network, judge),
-        partial(encoder_identity, judging, languages_after(recipe, languages)),
+        partial(encoder_identity, describe_layout(judging), languages_after(recipe, languages)),
     )
 
 
@@ -213,19 +213,3 @@ class PagesTrainer(BatchTrainer):
 
         network = self.accelerator.unwrap_model(self.model if model is None else model)
         network.load_state_dict(load_file(Path(resume_from_checkpoint) / WEIGHTS))
-
-
-def encoder_identity(
-    layout: Layout,
-    languages: list[str],
-    recipe: RunConfig,
-    summary: dict[str, Any],
-    run: dict[str, Any],
-) -> dict[str, Any]:
-    """The content of ``judge.json``: how this judge reads samples, and its origin."""
-    return {
-        **describe_layout(layout),
-        "modes": ["verdict"],
-        "languages": languages,
-        **run_identity(recipe, summary, run),
-    }
