@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 import typer
 from pydantic import Field
 
+from eval.open_factual.refusals import STRESS_LABELS
 from eval.verdicts import REPORT, VERDICTS
 from judge.configs import Config, StrictConfig, make_config
 from judge.errors import InputError
@@ -21,8 +22,6 @@ FIGURES = (
     "auroc", "coverage",
 )  # fmt: skip
 """Figures that an entry copies from its report, if the report has them."""
-STRESS = ("refusal_or_correction", "hallucination_candidate", "unclear")
-"""Labels of answers to the stress tests of open-factual-bench, where refusing or correcting is right."""
 
 Text = Annotated[str, Field(min_length=1)]
 Hash = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
@@ -168,7 +167,7 @@ def _results(report: Path) -> list[Result]:
             "data_hash": found.data_hash,
             "figures": {name: values[name] for name in FIGURES if name in values},
             "hardware": str(found.hardware.get("label") or found.hardware.get("device") or "unknown"),
-            "stress_tests": {name: values[name] for name in STRESS if name in values},
+            "stress_tests": {name: values[name] for name in STRESS_LABELS if name in values},
         }
         for found in _read(_Reports, report).reports
         for values in (found.metrics.model_dump(),)

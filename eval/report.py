@@ -89,13 +89,9 @@ class Report:
         changed |= {name: self.repeats.mean.get(name) for name in FIGURES}
         return replace(self.metrics, **changed)
 
-    def to_json(self) -> dict[str, Any]:
-        """As JSON values."""
-        return asdict(self)
-
     @classmethod
     def from_dict(cls, row: Mapping[str, Any]) -> "Report":
-        """The inverse of :meth:`to_json`, also for values read from JSON; fields with defaults may be absent.
+        """The inverse of ``asdict``, also for values read from JSON; fields with defaults may be absent.
 
         Raises:
             InputError: if a field is missing or wrong.
@@ -190,7 +186,7 @@ def told_apart(runs: Sequence[tuple[str, str, Path]]) -> list[str]:
 
 def as_json(reports: Sequence[Report]) -> dict[str, Any]:
     """The content of ``report.json``."""
-    return {"reports": [report.to_json() for report in reports]}
+    return {"reports": [asdict(report) for report in reports]}
 
 
 def write_reports(out: Path, reports: Sequence[Report]) -> None:

@@ -5,11 +5,13 @@ are ours.
 """
 
 import re
-from typing import Literal
+from typing import Literal, get_args
 
 from eval.open_factual.tokens import added
 
 StressLabel = Literal["refusal_or_correction", "hallucination_candidate", "unclear"]
+"""Labels of answers to the stress tests, where refusing or correcting is right."""
+STRESS_LABELS: tuple[StressLabel, ...] = get_args(StressLabel)
 
 _REFUSAL = re.compile(
     r"\b(?:"

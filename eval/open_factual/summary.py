@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from eval.open_factual.answers import Answer
+from eval.open_factual.refusals import STRESS_LABELS
 from eval.open_factual.scoring import Score, score
 from eval.open_factual.tasks import BENCHMARK, FactualTask, exposure
 from judge.calibration.reliability import wilson
@@ -70,7 +71,7 @@ def count(rows: Iterable[Mapping[str, Any]], which: str) -> Counts:
             label = REPLIES[row["reply"]]
         labels[label] += 1
     graded = sum(labels[name] for name in ("correct", *REPLIES.values()))
-    stress = {name: labels[name] for name in ("refusal_or_correction", "hallucination_candidate", "unclear")}
+    stress = {name: labels[name] for name in STRESS_LABELS}
     return Counts(
         graded=graded,
         correct=labels["correct"],
@@ -111,13 +112,7 @@ def metrics(rows: Sequence[Mapping[str, Any]]) -> dict[str, float | int | None]:
         return {}
     strict = count(rows, "strict")
     more = {f"accuracy_{name}": count(rows, name).accuracy for name in scores_of(rows)[1:]}
-    return {
-        "accuracy": strict.accuracy,
-        **more,
-        "refusal_or_correction": strict.refusal_or_correction,
-        "hallucination_candidate": strict.hallucination_candidate,
-        "unclear": strict.unclear,
-    }
+    return {"accuracy": strict.accuracy, **more} | {name: getattr(strict, name) for name in STRESS_LABELS}
 
 
 def contamination(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

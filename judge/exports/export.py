@@ -9,7 +9,7 @@ import tempfile
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -94,7 +94,7 @@ def export_judge(
         carry_trained_on(model, folder)
         parity = None if samples is None else _check(model, folder, kind, samples)
         if parity is not None:
-            described[EXPORT]["parity"] = parity.to_json()
+            described[EXPORT]["parity"] = asdict(parity)
             write_json(folder / JUDGE_FILE, described)
             if not parity.passed and not keep_failed:
                 raise JudgeError(

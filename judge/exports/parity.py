@@ -1,8 +1,7 @@
 """Does an exported judge agree with the original? Both judge the same samples, within set limits."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from judge.checker import Checker
 from judge.types import Sample, Verdict
@@ -38,10 +37,6 @@ class Parity:
     largest: float
     mean: float
     passed: bool
-
-    def to_json(self) -> dict[str, Any]:
-        """The fields for ``judge.json``."""
-        return asdict(self)
 
     def __str__(self) -> str:
         return (

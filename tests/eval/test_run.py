@@ -4,7 +4,7 @@ import re
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -121,7 +121,7 @@ def test_report_round_trip() -> None:
     back = Report.from_dict(row)
     for name in ("metrics", "tables", "baseline_tables", "calibration", "repeats", "latency", "published"):
         assert getattr(back, name) == getattr(report, name)
-    assert json.loads(json.dumps(back.to_json())) == row
+    assert json.loads(json.dumps(asdict(back))) == row
 
 
 def test_reading_a_result(tmp_path: Path) -> None:
@@ -129,9 +129,7 @@ def test_reading_a_result(tmp_path: Path) -> None:
         read_reports(tmp_path)
     write_reports(tmp_path, [report := run()])
     assert read_reports(tmp_path)[0].metrics.accuracy == 1.0
-    wrong = (
-        report.to_json() | change for change in ({"metrics": {}}, {"baselines": 3}, {"calibration": None})
-    )
+    wrong = (asdict(report) | change for change in ({"metrics": {}}, {"baselines": 3}, {"calibration": None}))
     for text in ("{", "[]", *(json.dumps({"reports": [row]}) for row in ({}, *wrong))):
         (tmp_path / "report.json").write_text(text)
         with pytest.raises(InputError, match=r"report\.json"):
@@ -233,7 +231,7 @@ def test_the_benchmarks_own_figures_have_a_mean_and_a_spread_too() -> None:
 
 
 def test_old_reports_are_still_read() -> None:
-    row = json.loads(json.dumps(run(Scripted(RIGHT), Scripted(WRONG, seed=1)).to_json()))
+    row = json.loads(json.dumps(asdict(run(Scripted(RIGHT), Scripted(WRONG, seed=1)))))
     del row["repeats"]["tables"], row["repeats"]["figures"], row["metrics"]["ece"]
     found = Report.from_dict(row | {"of a later version": 1})
     assert found.repeats is not None and found.repeats.tables == {} and found.metrics.ece is None
