@@ -15,6 +15,7 @@ from random import Random
 from typing import NamedTuple
 
 from data_pipeline.text.fact import Fact
+from data_pipeline.text.sentences import starts_of
 from judge.types import Language
 
 
@@ -169,7 +170,7 @@ def _bare(text: str) -> str:
     return _MARKS.sub("", text).casefold()
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=256)
 def bare_document(document: str) -> str:
     """:func:`bare`, cached, since every edit of a sample asks for it again."""
     return bare(document)
@@ -201,22 +202,9 @@ def listed_together(first: str, second: str, document: str) -> bool:
     return any(
         _BETWEEN.fullmatch(document, start, end)
         for one, two in ((first, second), (second, first))
-        for start in _ends(one, document)
-        for end in _starts(two, document, start)
+        for start in (at + len(one) for at in starts_of(one, document))
+        for end in starts_of(two, document, start, start + _REACH)
     )
-
-
-def _ends(text: str, document: str) -> Iterator[int]:
-    """The end of every occurrence of ``text`` in a document."""
-    return (start + len(text) for start in _starts(text, document, 0, len(document)))
-
-
-def _starts(text: str, document: str, start: int, reach: int = _REACH) -> Iterator[int]:
-    """The start of every occurrence of ``text`` within ``reach`` characters of a document from ``start``."""
-    place = document.find(text, start, start + reach)
-    while place >= 0:
-        yield place
-        place = document.find(text, place + 1, start + reach)
 
 
 def digits_of(text: str) -> str:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from itertools import permutations
 from random import Random
 
 from data_pipeline.edits.edit import (
@@ -20,7 +21,8 @@ from data_pipeline.edits.edit import (
 from data_pipeline.text.content import CJK
 from data_pipeline.text.fact import Fact
 from data_pipeline.text.facts_zh import chinese_facts
-from data_pipeline.text.segment_zh import plain, segment, starts_of, written_like
+from data_pipeline.text.segment_zh import plain, segment, written_like
+from data_pipeline.text.sentences import starts_of
 from data_pipeline.text.words import words
 
 _WHAT = {
@@ -119,28 +121,29 @@ _JOINS = re.compile(r"[^，。；]{0,4}[、和与及或][^，。；、和与及�
 _ALIAS_REACH = 24
 
 
-def same_thing(one: str, two: str, document: str) -> bool:
-    """Does the document use both as names of one thing ("又称", or one in brackets after the other)?"""
+def _between(one: str, two: str, document: str) -> Iterator[tuple[str, str]]:
+    """The text between the two, where one soon follows the other, in either order; and some text behind."""
     text = plain(document)
-    for a, b in ((plain(one), plain(two)), (plain(two), plain(one))):
+    for a, b in permutations((plain(one), plain(two))):
         for at in starts_of(a, text):
             between, found, behind = text[at + len(a) : at + len(a) + _ALIAS_REACH + len(b)].partition(b)
-            if found and (_ALIAS.fullmatch(between) or (_IS.fullmatch(between) and behind[:1] in _MARKS)):
-                return True
-    return False
+            if found:
+                yield between, behind
+
+
+def same_thing(one: str, two: str, document: str) -> bool:
+    """Does the document use both as names of one thing ("又称", or one in brackets after the other)?"""
+    return any(
+        _ALIAS.fullmatch(between) or (_IS.fullmatch(between) and behind[:1] in _MARKS)
+        for between, behind in _between(one, two, document)
+    )
 
 
 def joined(one: str, two: str, document: str) -> bool:
     """Are the two joined by "and" or a list somewhere? Then what is true of one may be true of both."""
-    text = plain(document)
-    if listed_together(one, two, document):
-        return True
-    for a, b in ((plain(one), plain(two)), (plain(two), plain(one))):
-        for at in starts_of(a, text):
-            between, found, _ = text[at + len(a) : at + len(a) + _ALIAS_REACH + len(b)].partition(b)
-            if found and _JOINS.fullmatch(between):
-                return True
-    return False
+    return listed_together(one, two, document) or any(
+        _JOINS.fullmatch(between) for between, _ in _between(one, two, document)
+    )
 
 
 def told_of(fact: Fact, answer: str, question: str) -> str:

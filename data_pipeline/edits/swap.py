@@ -31,17 +31,13 @@ class FactSwap:
     near: Callable[[Fact, str, str, str, Random], Iterable[Option]]
     first: Callable[[str, str, str, Random, Iterable[Option]], Edit | None]
 
-    def edit(self, answer: str, document: str, question: str, rng: Random) -> Edit | None:
-        """Swap in another fact of the document, or else a near value."""
+    def edit(
+        self, answer: str, document: str, question: str, rng: Random, foreign: bool = False
+    ) -> Edit | None:
+        """Swap in another fact of the document, or else a near value; if ``foreign``, only a near value."""
         options: list[Option] = []
         for fact in self.facts(answer, document, question):
-            options += self.held(fact, answer, document, question)
-            options += self.near(fact, answer, document, question, rng)
-        return self.first(self.kind, answer, document, rng, options)
-
-    def foreign(self, answer: str, document: str, question: str, rng: Random) -> Edit | None:
-        """Swap in a near value that is not in the document."""
-        options: list[Option] = []
-        for fact in self.facts(answer, document, question):
+            if not foreign:
+                options += self.held(fact, answer, document, question)
             options += self.near(fact, answer, document, question, rng)
         return self.first(self.kind, answer, document, rng, options)

@@ -119,15 +119,11 @@ def _near_value(form: str, value: int, first: bool, numbers: list[int], rng: Ran
     return rng.randint(1, longest)
 
 
+@lru_cache(maxsize=4096)
 def _key(fact: Fact) -> tuple[str, ...]:
     """A date's value, however it is written."""
-    return _said(fact.form, fact.text)
-
-
-@lru_cache(maxsize=4096)
-def _said(form: str, text: str) -> tuple[str, ...]:
-    numbers = re.findall(r"\d+", plain(text))
-    return (form, *(number.lstrip("0") for number in numbers)) if numbers else (form, plain(text))
+    numbers = [number.lstrip("0") for number in re.findall(r"\d+", plain(fact.text))]
+    return (fact.form, *(numbers or [plain(fact.text)]))
 
 
 def _fits(fact: Fact, text: str, answer: str, question: str) -> bool:

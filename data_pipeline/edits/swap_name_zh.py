@@ -10,7 +10,8 @@ from data_pipeline.edits.edit_zh import also_holds, chinese_edit, joined, names,
 from data_pipeline.text.fact import Fact
 from data_pipeline.text.facts_zh import chinese_facts, is_translated
 from data_pipeline.text.people_zh import form_of_person
-from data_pipeline.text.segment_zh import is_whole, plain, segment, starts_of, words_in
+from data_pipeline.text.segment_zh import is_whole, plain, segment, words_in
+from data_pipeline.text.sentences import starts_of
 
 _WHO = re.compile(r"谁|哪位|哪一位|何人|哪个人|什么人")
 _PLACE_BEHIND = re.compile(r"的?[\u4e00-\u9fff]{2,5}(?:省|州|市|县|区|部|境内|湖|河|山)")
@@ -60,7 +61,8 @@ def may_stand(old: str, new: str, form: str, answer: str, question: str, documen
     if one in two or two in one or one[:2] == two[:2] or two in plain(answer) + plain(question):
         return False
     parts = [part for part in re.split(r"[·•‧・《》]", one) if len(part) > 1]
-    if any(part in two for part in parts) or (len(one) == len(two) > 2 and _differing(one, two) == 1):
+    differing = sum(a != b for a, b in zip(one, two, strict=False))
+    if any(part in two for part in parts) or (len(one) == len(two) > 2 and differing == 1):
         return False  # parts of one name, or one name spelt in two ways
     if any(name in two or two in name for name in _told_names(answer + "\n" + question) if name != one):
         return False
@@ -89,10 +91,6 @@ def _share_core(one: str, two: str) -> bool:
     )
     core = core if core.strip() else one[:4]
     return any(core[at : at + 2] in two for at in range(len(core) - 1) if " " not in core[at : at + 2])
-
-
-def _differing(one: str, two: str) -> int:
-    return sum(a != b for a, b in zip(one, two, strict=True))
 
 
 def mentions(name: str, text: str, form: str) -> list[int]:

@@ -1,6 +1,7 @@
 """The edit types: each makes one small wrong change to an answer, or says that it cannot (``None``)."""
 
 from collections.abc import Mapping
+from functools import partial
 from random import Random
 
 from data_pipeline.edits.comparatives import comparative
@@ -33,8 +34,8 @@ EDITS: Mapping[str, EditFunction] = {
     "comparative": _either(comparative),
 }
 FOREIGN_EDITS: Mapping[str, EditFunction] = {
-    "number": _either(NUMBER.foreign, CHINESE_NUMBER.foreign),
-    "date": _either(DATE.foreign, CHINESE_DATE.foreign),
+    "number": _either(partial(NUMBER.edit, foreign=True), partial(CHINESE_NUMBER.edit, foreign=True)),
+    "date": _either(partial(DATE.edit, foreign=True), partial(CHINESE_DATE.edit, foreign=True)),
 }
 """For types that prefer text from the document: the same edit with text that is not in it."""
 EDIT_TYPES: tuple[str, ...] = tuple(EDITS)

@@ -65,7 +65,6 @@ class Lookup:
         self._in_clause = [there for found in cut for there in found.of_clauses]
         held = Counter(term for found in self._in_sentence for term in found)
         self._weight = {term: math.log(1 + len(self.sentences) / count) for term, count in held.items()}
-        self._facts: dict[int, list[Fact]] = {}
         self._holding: dict[Fact, list[int]] = {}
 
     def scores(self, wanted: set[str]) -> list[float]:
@@ -113,11 +112,9 @@ class Lookup:
             ]
         return self._holding[fact]
 
-    def facts(self, clause: int) -> list[Fact]:
+    def facts(self, clause: int) -> tuple[Fact, ...]:
         """The facts of a clause."""
-        if clause not in self._facts:
-            self._facts[clause] = find_facts(self.clauses[clause], self.language)
-        return self._facts[clause]
+        return find_facts(self.clauses[clause], self.language)
 
 
 @lru_cache(maxsize=8)

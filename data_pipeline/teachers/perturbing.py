@@ -65,7 +65,7 @@ def _edit_type(gold: Sample, answer: str, edit: Change) -> str:
         return "negation"
     # Read after the gold answer: names that start a sentence in one may stand inside one in the other.
     start = len(gold.answer) + 1 + edit.start
-    facts = find_facts(f"{gold.answer}\n{answer}", gold.language) if edit.replaced else []
+    facts = find_facts(f"{gold.answer}\n{answer}", gold.language) if edit.replaced else ()
     for kind in ("date", "number", "entity"):
         if any(f.kind == kind and f.start < start + len(edit.inserted) and f.end > start for f in facts):
             return kind

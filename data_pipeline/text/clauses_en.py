@@ -119,7 +119,7 @@ def fill(clause: Clause, said: str) -> str | None:
     """Insert an object after its verb, or after the preposition that lacks one."""
     verb, tail = clause.verb.split()[-1], clause.tail
     head = f"{clause.subject} {clause.verb}"
-    base = lemma_of(verb)
+    base, *_ = lemmas_of(verb).get("VERB") or (verb,)
     if (
         base in _NOT_WITH_OBJECT
         or said.split()[0].lower() in PREPOSITIONS
@@ -173,11 +173,6 @@ def inflect(verb: str, form: str | None) -> str:
 
     found = getInflection(verb, tag=form)
     return str(found[0]) if found else ""
-
-
-def lemma_of(word: str) -> str:
-    """The base form of a verb."""
-    return (lemmas_of(word).get("VERB") or (word,))[0]
 
 
 @lru_cache(maxsize=4096)

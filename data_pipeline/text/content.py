@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator
 from functools import cache, lru_cache
 from itertools import pairwise
-from typing import NamedTuple
 
 from data_pipeline.text.numbers import SMALL_VALUES
 from judge.baselines.overlap import content_tokens, units
@@ -19,14 +18,6 @@ _RUN = re.compile(r"[a-z0-9]+(?:[.,:][0-9]+)*|[\u4e00-\u9fff]+")
 _WORD = re.compile(r"\d+(?:[.,]\d+)*|[\u4e00-\u9fff]+|[^\W\d_\u4e00-\u9fff]+(?:['’][^\W\d_\u4e00-\u9fff]+)*")
 
 
-class Token(NamedTuple):
-    """A normalised content word, or two Chinese characters."""
-
-    key: str
-    start: int
-    end: int
-
-
 @cache
 def _stop_words() -> frozenset[str]:
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
@@ -34,26 +25,21 @@ def _stop_words() -> frozenset[str]:
     return frozenset(ENGLISH_STOP_WORDS)
 
 
-def content(text: str, offset: int = 0) -> Iterator[Token]:
-    """The content words of a text, with positions counted from ``offset``."""
-    for match in _WORD.finditer(text):
-        word, start = match[0], match.start() + offset
+def _content(text: str) -> Iterator[str]:
+    """The content words of a text, normalised; in Chinese, its pairs of characters."""
+    for word in _WORD.findall(text):
         if "\u4e00" <= word[0] <= "\u9fff":
             if len(word) == 1:
-                yield Token(SMALL_VALUES.get(word, word), start, start + 1)
-            for at, (one, two) in enumerate(pairwise(word)):
-                yield Token(one + two, start + at, start + at + 2)
+                yield SMALL_VALUES.get(word, word)
+            yield from map("".join, pairwise(word))
             continue
         word = word.lower().replace("’", "'").removesuffix("'s")
-        if word in SMALL_VALUES or word[0].isdecimal():
-            yield Token(SMALL_VALUES.get(word) or _plain(word), start, match.end() + offset)
+        if word in SMALL_VALUES:
+            yield SMALL_VALUES[word]
+        elif word[0].isdecimal():  # without thousands separators and trailing zero decimals
+            yield re.sub(r"\.0+$", "", word.replace(",", ""))
         elif word not in _stop_words():
-            yield Token(stem(word), start, match.end() + offset)
-
-
-def _plain(number: str) -> str:
-    """A number without thousands separators and trailing zero decimals."""
-    return re.sub(r"\.0+$", "", number.replace(",", ""))
+            yield stem(word)
 
 
 def is_number(key: str) -> bool:
@@ -64,7 +50,7 @@ def is_number(key: str) -> bool:
 @lru_cache(maxsize=2048)
 def keys(text: str) -> frozenset[str]:
     """The distinct content words of a text; single Chinese characters only if there is nothing else."""
-    found = frozenset(token.key for token in content(text))
+    found = frozenset(_content(text))
     return frozenset(key for key in found if len(key) > 1 or not CJK.match(key)) or found
 
 

@@ -5,6 +5,7 @@ ordinary word for one. ``Fact.form`` says what a fact may be swapped for (a year
 """
 
 import re
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 
 from data_pipeline.text.content import CJK
@@ -16,24 +17,18 @@ from data_pipeline.text.number_facts import find_numbers
 from judge.types import Language
 
 
-def find_entities(text: str, language: Language) -> list[Fact]:
-    """Proper names with their kind in ``form``: person, place, organisation, title, demonym or other."""
-    return list(_entities(text, language))
-
-
 @lru_cache(maxsize=4096)
-def _entities(text: str, language: Language) -> tuple[Fact, ...]:
+def find_entities(text: str, language: Language) -> tuple[Fact, ...]:
+    """Proper names with their kind in ``form``: person, place, organisation, title, demonym or other."""
     return tuple(chinese_names(text) if language == "zh" else english_names(text))
 
 
-def find_facts(text: str, language: Language) -> list[Fact]:
-    """All facts of ``text`` in order. Names that overlap a date or a number are left out."""
-    return list(_all_facts(text, language))
-
-
 @lru_cache(maxsize=4096)
-def _all_facts(text: str, language: Language) -> tuple[Fact, ...]:
-    """Cached, since edits, pairs and checks ask for the same sentences and answers repeatedly."""
+def find_facts(text: str, language: Language) -> tuple[Fact, ...]:
+    """All facts of ``text`` in order. Names that overlap a date or a number are left out.
+
+    Cached, since edits, pairs and checks ask for the same sentences and answers repeatedly.
+    """
     facts = find_dates(text, language) + find_numbers(text, language)
     taken = [(fact.start, fact.end) for fact in facts]
     facts += [fact for fact in find_entities(text, language) if is_free(taken, fact.start, fact.end)]
@@ -67,6 +62,7 @@ def document_facts(kind: str, answer: str, document: str, language: Language) ->
 @lru_cache(maxsize=256)
 def facts_of(kind: str, text: str, language: Language) -> tuple[Fact, ...]:
     """The facts of one kind in a text. Cached, since every edit of a sample asks for them again."""
+    finders: Mapping[str, Callable[[str, Language], Iterable[Fact]]]
     finders = {"date": find_dates, "number": find_numbers, "entity": find_entities}
     return tuple(finders[kind](text, language))
 

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from data_pipeline.text.content import CJK
 from data_pipeline.text.fact import Fact, is_free
 from data_pipeline.text.people_zh import ANONYMOUS, NAME_TAGS, NOT_NAMES, dotted_names, people_of, touches
-from data_pipeline.text.segment_zh import Word, plain, segment, starts_of
+from data_pipeline.text.segment_zh import Word, plain, segment
+from data_pipeline.text.sentences import starts_of
 from data_pipeline.text.words import either, words
 
 _OPENS_WRONGLY = re.compile(r".*[将被把]|[由到向在与和被对原该经及]|.{1,4}[向与和]")

@@ -42,17 +42,15 @@ def find_numbers(text: str, language: Language) -> list[Fact]:
         form += "0" * (digits[0] == "0" and "." not in digits)
         suffix = (match["suf"] or "").strip()
         form += "%" if suffix in ("%", "％") else "ord" if suffix else ""
-        unit = _UNIT_EN.match(text, end)
         if re.search(r"[(\[]$", text[:start]) and re.match(r"[)\]]", text[end:]):
             continue
         if re.match(r"[.)]\s", text[end : end + 2]) and re.search(r"(?:^|\n)\s*$", text[:start]):
             continue
-        found.append(Fact("number", match.group(), start, end, form, _unit(unit)))
+        found.append(Fact("number", match.group(), start, end, form, _unit(text, end)))
     for pattern, form in _WORD_PATTERNS:
         for match in pattern.finditer(text):
             start, end = match.span(1)
-            unit = _UNIT_EN.match(text, end)
-            found.append(Fact("number", match[1], start, end, form, _unit(unit)))
+            found.append(Fact("number", match[1], start, end, form, _unit(text, end)))
     return sorted(found, key=lambda fact: fact.start)
 
 
@@ -91,6 +89,7 @@ def is_label(fact: Fact, text: str) -> bool:
     return labelled is not None and not _SENTENCE_WORD.search(before)
 
 
-def _unit(match: re.Match[str] | None) -> str:
-    word = match[1].lower() if match else ""
+def _unit(text: str, end: int) -> str:
+    """The word after a number, if it is one that numbers count."""
+    word = match[1].lower() if (match := _UNIT_EN.match(text, end)) else ""
     return "" if word in _NOT_UNITS else word

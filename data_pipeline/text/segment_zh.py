@@ -6,7 +6,6 @@ a rule inserts to the script of the target text.
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -61,14 +60,6 @@ def written_like(text: str, model: str) -> str:
     if len(written) != len(text):
         return text
     return "".join(known.get(old, new) for old, new in zip(text, written, strict=True))
-
-
-def starts_of(part: str, text: str) -> Iterator[int]:
-    """The start of every occurrence of ``part`` in a text."""
-    at = text.find(part)
-    while at >= 0:
-        yield at
-        at = text.find(part, at + 1)
 
 
 @lru_cache(maxsize=256)

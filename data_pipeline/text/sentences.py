@@ -37,6 +37,14 @@ def whole_sentences(text: str, rows: bool = False) -> list[Span]:
     return found
 
 
+def starts_of(part: str, text: str, start: int = 0, end: int | None = None) -> Iterator[int]:
+    """The start of every occurrence of ``part`` between two positions of a text, exactly as it is written."""
+    at = text.find(part, start, end)
+    while at >= 0:
+        yield at
+        at = text.find(part, at + 1, end)
+
+
 def places_of(text: str, document: str) -> Iterator[Span]:
     """Where a text occurs in a document as whole words, ignoring white space and case."""
     words = text.split()

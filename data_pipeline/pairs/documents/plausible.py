@@ -4,6 +4,7 @@ import re
 
 from data_pipeline.edits.edit import digits_of, lowered
 from data_pipeline.edits.swap_date import FURTHEST
+from data_pipeline.text.sentences import starts_of
 from data_pipeline.text.words import words
 
 _STOP = frozenset(words("stop_words_en"))
@@ -42,15 +43,10 @@ def can_change(old: str, new: str, document: str) -> bool:
 
 def is_bound(number: str, text: str) -> bool:
     """Is a number a bound somewhere ("more than 140")? Such statements are also true of other numbers."""
-    held, sought = lowered(text), lowered(number)
-    at = held.find(sought)
-    while at >= 0:
-        if _BOUND_BEFORE.search(text[max(0, at - _REACH) : at]) or _BOUND_BEHIND.match(
-            text, at + len(sought)
-        ):
-            return True
-        at = held.find(sought, at + 1)
-    return False
+    return any(
+        _BOUND_BEFORE.search(text[max(0, at - _REACH) : at]) or _BOUND_BEHIND.match(text, at + len(number))
+        for at in starts_of(lowered(number), lowered(text))
+    )
 
 
 def _year_fits(old: int, new: int, document: str) -> bool:
