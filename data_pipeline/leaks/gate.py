@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from data_pipeline.config import LeaksConfig
-from data_pipeline.leaks.benchmarks import BENCHMARKS, SHARED, available, built_sets
+from data_pipeline.leaks.benchmarks import SHARED, available, built_sets
 from data_pipeline.leaks.index import SETTINGS, BenchmarkIndex, IndexBuilder, Leak
 from data_pipeline.sources.store import SampleStore, pair_of
 from judge.errors import InputError
@@ -34,7 +34,7 @@ class LeakGate:
                 f"{DATA_DIR_ENV}; for documents that are in no benchmark omit it (leaks: null)"
             )
         self._most = config.max_dropped
-        indexes, self.absent = _indexes(folder, tuple(BENCHMARKS), config.built)
+        indexes, self.absent = _indexes(folder, config.built)
         self._index = indexes.pop("")
         self._shared = {name: index for name, index in indexes.items() if _rows(index.benchmarks)}
         self.rows: list[dict[str, Any]] = []
@@ -145,12 +145,10 @@ def leak_row(sample: Sample, leak: Leak) -> dict[str, Any]:
     }
 
 
-def _indexes(
-    folder: Path | None, names: Sequence[str], built: Sequence[str]
-) -> tuple[dict[str, BenchmarkIndex], list[str]]:
+def _indexes(folder: Path | None, built: Sequence[str]) -> tuple[dict[str, BenchmarkIndex], list[str]]:
     """Indexes of benchmark rows that the source of a set may contain, by the set's name, and of all other
     rows under the empty name; and the names of benchmarks that are not available."""
-    found, absent = available(folder, names)
+    found, absent = available(folder)
     found |= built_sets(built)
     builders = {name: IndexBuilder() for name in ("", *SHARED)}
     for benchmark, rows in found.items():

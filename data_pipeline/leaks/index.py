@@ -11,10 +11,8 @@ from functools import lru_cache
 from hashlib import sha256
 from typing import Any
 
-import numpy as np
-
 from data_pipeline.leaks.evidence import LONG, WINDOW, evidence
-from data_pipeline.leaks.postings import Postings, Texts
+from data_pipeline.leaks.postings import Texts
 from data_pipeline.leaks.shingles import (
     Shingles,
     fingerprint,
@@ -90,9 +88,9 @@ class IndexBuilder:
     def __init__(self) -> None:
         self._digests: dict[str, Any] = {}
         self._counts: dict[str, int] = {}
-        self._rows: list[list[str]] = []
+        self._rows: list[tuple[str, str]] = []
         self._documents, self._pairs = Texts(), Texts()
-        self._asked: dict[int, None] = {}
+        self._asked: set[int] = set()
 
     def open(self, name: str) -> None:
         """Register a benchmark, which may turn out to have no rows."""
@@ -105,12 +103,12 @@ class IndexBuilder:
         self._digests[name].update(f"{document} {pair}\n".encode())
         self._counts[name] += 1
         row = len(self._rows)
-        self._rows.append([name, sample.id])
+        self._rows.append((name, sample.id))
         if document != _NOTHING and document not in self._documents.keys:
             self._documents.keys[document] = row
             for passage in passages(sample):
                 self._documents.add(passage, row)
-        self._asked[fingerprint_of(words(f"{document}"), question)] = None
+        self._asked.add(fingerprint_of(words(f"{document}"), question))
         if pair not in self._pairs.keys:
             text = question + answer
             if document == _NOTHING or sum(map(len, text)) >= LEAST_LETTERS:
@@ -123,12 +121,7 @@ class IndexBuilder:
             name: {"rows": self._counts[name], "hash": digest.hexdigest()}
             for name, digest in self._digests.items()
         }
-        arrays = {
-            "asked": np.array(list(self._asked), np.uint64),
-            **self._documents.arrays("documents"),
-            **self._pairs.arrays("pairs"),
-        }
-        return BenchmarkIndex(found, self._rows, arrays)
+        return BenchmarkIndex(found, self._rows, self._asked, self._documents, self._pairs)
 
 
 class BenchmarkIndex:
@@ -138,16 +131,16 @@ class BenchmarkIndex:
     """
 
     def __init__(
-        self, benchmarks: dict[str, dict[str, Any]], rows: list[list[str]], arrays: Mapping[str, Any]
+        self,
+        benchmarks: dict[str, dict[str, Any]],
+        rows: list[tuple[str, str]],
+        asked: set[int],
+        documents: Texts,
+        pairs: Texts,
     ):
-        self.benchmarks, self._rows, self._arrays = benchmarks, rows, arrays
-        self._asked = set(arrays["asked"].tolist())
-        self._keys, self._postings = {}, {}
-        for name in ("documents", "pairs"):
-            keys, at = arrays[f"{name}_keys"].tolist(), arrays[f"{name}_key_rows"].tolist()
-            self._keys[name] = dict(zip(keys, at, strict=True))
-            distinct, counts, texts = (arrays[f"{name}_{part}"] for part in ("shingles", "counts", "texts"))
-            self._postings[name] = Postings(distinct, counts, texts, len(arrays[f"{name}_rows"]))
+        self.benchmarks, self._rows, self._asked = benchmarks, rows, asked
+        self._documents, self._near_documents = documents.keys, documents.postings()
+        self._pairs, self._near_pairs = pairs.keys, pairs.postings()
         # Samples about the same document or window are consecutive.
         self._near_document = lru_cache(maxsize=64)(self._look_for_part)
 
@@ -167,29 +160,28 @@ class BenchmarkIndex:
         Compares the document (for a long one, the windows that support the answer), then question and answer.
         """
         key = _key(sample.document_text)
-        if key not in self._keys["documents"]:
+        if key not in self._documents:
             found = filter(None, map(self._near_document, evidence(sample)))
             return max(found, key=lambda leak: leak.similarity, default=None) or self._look_for_pair(sample)
         asked = fingerprint(f"{key}", sample.question) in self._asked
-        return self._leak(self._keys["documents"][key], Kind.DOCUMENT if asked else Kind.OTHER_QUESTION)
+        return self._leak(self._documents[key], Kind.DOCUMENT if asked else Kind.OTHER_QUESTION)
 
     def _look_for_part(self, part: tuple[bytes, ...]) -> Leak | None:
         """The leak of a document or window, given as words."""
-        shared = self._postings["documents"].most_shared(_shingles(part), LEAST_SHINGLES)
+        shared = self._near_documents.most_shared(_shingles(part), LEAST_SHINGLES)
         if shared is None or shared.share < NEAR_DOCUMENT:
             return None
-        row = self._arrays["documents_rows"][shared.text]
-        return self._leak(row, Kind.NEAR_DOCUMENT, shared.share)
+        return self._leak(shared.row, Kind.NEAR_DOCUMENT, shared.share)
 
     def _look_for_pair(self, sample: Sample) -> Leak | None:
-        row = self._keys["pairs"].get(_key(sample.question, sample.answer))
+        row = self._pairs.get(_key(sample.question, sample.answer))
         if row is not None:
             return self._leak(row, Kind.PAIR)
         text = _pair_shingles(sample.question, sample.answer)
-        shared = self._postings["pairs"].most_shared(text, LEAST_PAIR_SHINGLES)
+        shared = self._near_pairs.most_shared(text, LEAST_PAIR_SHINGLES)
         if shared is None or shared.share < NEAR_PAIR:
             return None
-        return self._leak(self._arrays["pairs_rows"][shared.text], Kind.NEAR_PAIR, shared.share)
+        return self._leak(shared.row, Kind.NEAR_PAIR, shared.share)
 
     def _leak(self, row: int, kind: Kind, similarity: float = 1.0) -> Leak:
         benchmark, name = self._rows[row]
