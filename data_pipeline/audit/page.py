@@ -23,7 +23,7 @@ def html_page(found: Mapping[str, Any]) -> str:
     from jinja2 import Environment, StrictUndefined
 
     engine = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    engine.filters |= {"percent": percent, "number": number, "kind": kind_text, "edit": edit_text}
+    engine.filters |= {"percent": percent, "number": number, "pooled": pooled}
     template = engine.from_string(TEMPLATE.read_text(encoding="utf-8"))
     return template.render(audit=found, figures=FIGURES, legend=legend(), few=(MIN_PAIRS, MIN_DOCUMENTS))
 
@@ -38,16 +38,6 @@ def number(value: float | None) -> str:
     if value is None:
         return ""
     return f"{value:,.0f}" if value == int(value) or abs(value) >= 100 else f"{value:,.1f}"
-
-
-def kind_text(row: Mapping[str, Any]) -> str:
-    """The kind of a row, with the kinds pooled in it."""
-    return pooled(row["kind"], row["kinds"])
-
-
-def edit_text(row: Mapping[str, Any]) -> str:
-    """The edit type of a row, with the types pooled in it; empty for a whole kind."""
-    return pooled(row["edit_type"] or "", row["edit_types"])
 
 
 def pooled(name: str, names: Sequence[str]) -> str:

@@ -79,15 +79,12 @@ def audit_samples(
         return audit_store(store, limit=limit, seed=seed, workers=workers)
 
 
-def audit_folder(
-    folder: Path, *, limit: int = LIMIT, seed: int = 0, workers: Workers | None = None
-) -> dict[str, Any]:
+def audit_folder(folder: Path, *, seed: int = 0, workers: Workers | None = None) -> dict[str, Any]:
     """The audit of a built data set (``samples.jsonl``, ``sft/``, ``dpo/``, ``manifest.json``).
 
     Args:
         folder: the data set.
-        limit: see :func:`audit_samples`.
-        seed: see :func:`audit_samples`.
+        seed: see :func:`audit_store`.
         workers: see :func:`audit_store`.
 
     Raises:
@@ -96,7 +93,7 @@ def audit_folder(
     if not folder.is_dir():
         raise InputError("no such folder; 'judge data build' makes one", file=folder)
     manifest = read_json(folder / "manifest.json")
-    found = audit_samples(read_samples(folder / "samples.jsonl"), limit=limit, seed=seed, workers=workers)
+    found = audit_samples(read_samples(folder / "samples.jsonl"), seed=seed, workers=workers)
     found |= {"name": str(folder), "leaks": manifest.get("leaks")}
     if not isinstance(found["leaks"], Mapping):
         found["warnings"].append("the leak gate was not run: benchmarks may be among the training data")

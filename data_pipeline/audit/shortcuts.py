@@ -7,6 +7,7 @@ A rule is fitted on a whole cell; the figures of its edit types come from the sa
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from data_pipeline.audit.cells import OTHERS, Cell, sample_pairs
@@ -49,30 +50,23 @@ def measure(cell: Cell, samples: Sequence[Sample]) -> tuple[list[dict[str, Any]]
 
 def score(samples: Sequence[Sample]) -> Scores:
     """The scores of each rule; empty for a rule that cannot be fitted."""
-    found: dict[str, dict[str, float]] = {}
+    found: dict[str, dict[str, float]] = {name: {} for name in (*BASELINES, "coherence")}
     for name, baseline in BASELINES.items():
-        try:
-            found[name] = dict(zip(_ids(samples), TrivialBaseline(baseline).p_fail(samples), strict=True))
-        except InputError:  # too few documents with each of the labels
-            found[name] = {}
+        with suppress(InputError):  # too few documents with each of the labels
+            found[name] = _by_id(samples, TrivialBaseline(baseline).p_fail(samples))
     long = [sample for sample in samples if len(parts_of(sample)) > 1]
-    try:
-        found["coherence"] = dict(zip(_ids(long), coherence(long), strict=True)) if _enough(long) else {}
-    except ValueError:  # too few documents with each of the labels
-        found["coherence"] = {}
+    labels = Counter(sample.label for sample in long)
+    if min(labels[label] for label in Label) >= MIN_PAIRS:
+        with suppress(ValueError):  # too few documents with each of the labels
+            found["coherence"] = _by_id(long, coherence(long))
     found["rules"] = {
         sample.id: float(label_by_rules(sample) is Label.FAIL) for sample in whole_pairs(samples, JUDGED)
     }
     return found
 
 
-def _ids(samples: Sequence[Sample]) -> list[str]:
-    return [sample.id for sample in samples]
-
-
-def _enough(samples: Sequence[Sample]) -> bool:
-    labels = Counter(sample.label for sample in samples)
-    return min(labels[label] for label in Label) >= MIN_PAIRS
+def _by_id(samples: Sequence[Sample], chances: Sequence[float]) -> dict[str, float]:
+    return {sample.id: chance for sample, chance in zip(samples, chances, strict=True)}
 
 
 def whole_pairs(samples: Sequence[Sample], limit: int) -> list[Sample]:

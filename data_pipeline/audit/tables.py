@@ -46,8 +46,7 @@ class Tables:
             CREATE TABLE documents (key BLOB PRIMARY KEY, split TEXT) WITHOUT ROWID
             """
         )
-        self._repeats: list[tuple[str, str]] = []
-        self._conflicts: list[tuple[str, str]] = []
+        self._shown: dict[str, list[tuple[str, str]]] = {"repeats": [], "conflicts": []}
         self._counts: Counter[str] = Counter()
 
     def add(self, sample: Sample) -> None:
@@ -77,10 +76,10 @@ class Tables:
         ((first, known),) = self._seen.execute(query, text)
         if first == sample.id:
             return
-        kind, shown = ("repeats", self._repeats) if known == label else ("conflicts", self._conflicts)
+        kind = "repeats" if known == label else "conflicts"
         self._counts[kind] += 1
-        if len(shown) < SHOWN:
-            shown.append((first, sample.id))
+        if len(self._shown[kind]) < SHOWN:
+            self._shown[kind].append((first, sample.id))
 
     def result(self) -> dict[str, Any]:
         """The tables, as JSON values. Lengths are in characters; shares are from 0 to 1."""
@@ -93,8 +92,7 @@ class Tables:
                 for source, by_label in sorted(self._answers.items())
             ],
             "edits": self._edit_rows(),
-            "repeats": {"count": self._counts["repeats"], "first": self._repeats},
-            "conflicts": {"count": self._counts["conflicts"], "first": self._conflicts},
+            **{kind: {"count": self._counts[kind], "first": first} for kind, first in self._shown.items()},
             "in_two_splits": self._counts["in_two_splits"],
         }
 
