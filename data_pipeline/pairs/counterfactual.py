@@ -7,12 +7,13 @@ World knowledge alone tells the two apart; such samples teach a judge to trust t
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import tee
 
 from data_pipeline.edits import occurs
 from data_pipeline.edits.verify import Rejected
 from data_pipeline.pairs.contrast import meta_for_others, other_answer
 from data_pipeline.pairs.entities import entities_left
-from data_pipeline.teachers.base import Ask, ask_each, ask_some, reply_texts
+from data_pipeline.teachers.base import Ask, ask_each, reply_texts
 from data_pipeline.teachers.prompts import Prompted, evidence_prompt, expansion_prompt
 from data_pipeline.text.content import terms
 from judge.baselines.overlap import units
@@ -51,17 +52,13 @@ def counterfactuals(ask: Ask, seeds: Iterable[Sample], length: int) -> Iterator[
         length: target length of the documents, in words (characters in Chinese).
     """
 
-    def expand(stage: Evidence | Rejected) -> Prompted | None:
-        if isinstance(stage, Rejected):
-            return None
+    def expand(stage: Evidence) -> Prompted:
         return expansion_prompt(stage.text, stage.seed.language, length)
 
-    first = (_evidence(seed, reply) for seed, reply in ask_each(seeds, evidence_prompt, ask))
-    for stage, reply in ask_some(first, expand, ask):
-        if isinstance(stage, Rejected):
-            yield stage
-        elif reply is not None:
-            yield _counterfactual(stage, reply, length)
+    stages, found = tee(_evidence(seed, reply) for seed, reply in ask_each(seeds, evidence_prompt, ask))
+    expanded = ask_each((stage for stage in found if isinstance(stage, Evidence)), expand, ask)
+    for stage in stages:
+        yield stage if isinstance(stage, Rejected) else _counterfactual(*next(expanded), length)
 
 
 def _evidence(seed: Sample, reply: Reply) -> Evidence | Rejected:

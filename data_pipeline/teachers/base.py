@@ -1,6 +1,5 @@
 """The teacher protocol, and how chat models are asked: in order, as one stream."""
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import tee
@@ -60,29 +59,6 @@ def ask_each(
     """Send one prompt per item; yields the items in order, each with its reply."""
     kept, asked = tee(items)
     return zip(kept, ask(prompt(item) for item in asked), strict=True)
-
-
-def ask_some(
-    items: Iterable[Item], prompt: Callable[[Item], Prompted | None], ask: Ask
-) -> Iterator[tuple[Item, Reply | None]]:
-    """Ask about the items that have a prompt; yields all items in order, those without one with ``None``."""
-    waiting: deque[tuple[Item, bool]] = deque()
-
-    def prompts() -> Iterator[Prompted]:
-        for item in items:
-            prompted = prompt(item)
-            waiting.append((item, prompted is not None))
-            if prompted is not None:
-                yield prompted
-
-    for reply in ask(prompts()):
-        while not waiting[0][1]:
-            yield waiting.popleft()[0], None
-        yield waiting.popleft()[0], reply
-    for item, asked in waiting:
-        if asked:
-            raise ValueError("a client gave fewer replies than it was given prompts")
-        yield item, None
 
 
 def reply_texts(reply: Reply, *keys: str) -> tuple[str, ...] | Rejected:

@@ -6,14 +6,12 @@ from dataclasses import replace
 from itertools import count, islice
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scripted import REFUSED, replied, scripted
 
 from data_pipeline.edits import RulePerturber
 from data_pipeline.edits.verify import Rejected
 from data_pipeline.labels.known_label import reason_for_label
-from data_pipeline.teachers.base import ask_each, ask_some, reply_points, reply_texts
+from data_pipeline.teachers.base import ask_each, reply_points, reply_texts
 from data_pipeline.teachers.llm import LLMTeacher, asking
 from data_pipeline.teachers.prompts import Prompted, judgement_prompt
 from data_pipeline.teachers.rules import RulesTeacher
@@ -37,23 +35,12 @@ def test_everything_is_asked_in_order_and_as_a_stream() -> None:
     assert [(number, reply.text) for number, reply in found] == [(n, f"reply {n}") for n in range(50)]
 
 
-@given(st.lists(st.booleans(), max_size=30), st.integers(0, 40))
-def test_what_is_not_asked_keeps_its_place(wanted: list[bool], ahead: int) -> None:
-    found = list(
-        ask_some(range(len(wanted)), lambda n: prompt(n) if wanted[n] else None, scripted(echo, ahead))
-    )
-    assert [number for number, _ in found] == list(range(len(wanted)))
-    for number, reply in found:
-        assert (reply and reply.text) == (f"reply {number}" if wanted[number] else None)
-
-
 def test_a_client_that_loses_a_reply_is_an_error() -> None:
     def lossy(prompts: Iterable[Prompted]) -> Iterator[Reply]:
         yield from [replied("one") for _ in prompts][:-1]
 
-    for ask in (ask_each, ask_some):
-        with pytest.raises(ValueError):
-            list(ask([1, 2], prompt, lossy))
+    with pytest.raises(ValueError):
+        list(ask_each([1, 2], prompt, lossy))
 
 
 @pytest.mark.parametrize("value", [{"a": "x"}, {"a": "x", "b": " "}, {"a": "x", "b": 3}, ["a", "b"], None])
