@@ -11,14 +11,6 @@ from data_pipeline.pairs.makers import make_makers
 from data_pipeline.sources.kinds import KINDS
 
 __all__ = [
-    "KINDS",
-    "Contrast",
-    "Error",
-    "GoldPairs",
-    "Maker",
-    "PairYield",
-    "Perturb",
-    "make_makers",
-    "make_pairs",
+    "KINDS", "Contrast", "Error", "GoldPairs", "Maker", "PairYield", "Perturb", "make_makers", "make_pairs",
     "new_pairs",
 ]  # fmt: skip

@@ -4,7 +4,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from data_pipeline.pairs.documents.supporting import parts_of
+from data_pipeline.pairs.documents.parts import parts_of
 from data_pipeline.text.facts import find_entities
 from data_pipeline.text.segment_zh import plain
 from judge.baselines.overlap import units

@@ -11,7 +11,7 @@ from random import Random
 
 from data_pipeline.pairs.contrast import Contrast
 from data_pipeline.pairs.documents.deletion import LARGEST_SHARE, MOST, elsewhere
-from data_pipeline.pairs.documents.parts import is_table, leaves_hole, parts_of, without
+from data_pipeline.pairs.documents.parts import is_table, leaves_hole, parts_of, texts_of, without
 from data_pipeline.pairs.documents.supporting import (
     can_be_missed,
     in_pairs,
@@ -108,7 +108,7 @@ def _may_answer(left: str, gold: Sample) -> bool:
     """
     language = gold.language
     wanted = words_of(gold.question, language)
-    texts = [left[part.start : part.end] for part in parts_of(left)]
+    texts = texts_of(left)
     held = [wanted & words_of(text, language) for text in texts]
     if any(len(found) >= STILL_ASKED * len(wanted) for found in in_pairs(held)):
         return True

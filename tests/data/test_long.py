@@ -7,7 +7,7 @@ import pytest
 from data_pipeline.pairs.added import _addition, is_supported
 from data_pipeline.pairs.contrast import pairs
 from data_pipeline.pairs.corrupt import changed_span, is_unsaid
-from data_pipeline.pairs.documents.supporting import parts_of
+from data_pipeline.pairs.documents.parts import parts_of
 from data_pipeline.pairs.long import long_answers
 from data_pipeline.pairs.statements import plain, statements
 from data_pipeline.text.leaning import depends_on_previous, linked, names_its_subject

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from data_pipeline.pairs.contrast import pairs
-from data_pipeline.pairs.documents.supporting import parts_of
+from data_pipeline.pairs.documents.parts import parts_of
 from data_pipeline.pairs.question_clause import question_clause
 from data_pipeline.pairs.refusal import BARE, WORDINGS, refuse, wording
 from judge.types import Label, Language, Sample

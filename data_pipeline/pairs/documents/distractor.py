@@ -10,7 +10,7 @@ from random import Random
 
 from data_pipeline.edits.edit import bare, bare_document, occurs
 from data_pipeline.pairs.contrast import Contrast
-from data_pipeline.pairs.documents.parts import is_table, parts_of
+from data_pipeline.pairs.documents.parts import is_table, parts_of, texts_of
 from data_pipeline.pairs.documents.supporting import SHORT
 from data_pipeline.text.content import words_of
 from data_pipeline.text.fact import Fact
@@ -72,16 +72,14 @@ def add_distractor(contrast: Contrast, gold: Sample, texts: Sequence[str], rng: 
 def _repeats(passage: str, document: str) -> bool:
     """Does a passage repeat a sentence of the document? Windows of one article overlap."""
     there = bare_document(document)
-    return any(bare(passage[part.start : part.end]) in there for part in parts_of(passage))
+    return any(bare(text) in there for text in texts_of(passage))
 
 
 def _passage(wanted: Sequence[Fact], text: str, language: Language) -> str:
     """Some sentences of a text that hold all the facts; empty if there are none."""
     if is_table(text):
         return ""
-    parts = parts_of(text)
-    holding = (n for n, part in enumerate(parts) if occurs(wanted[0].text, text[part.start : part.end]))
-    place = next(holding, None)
+    place = next((n for n, part in enumerate(texts_of(text)) if occurs(wanted[0].text, part)), None)
     passage = _around(place, text, LONGEST[language]) if place is not None else ""
     return passage if all(occurs(fact.text, passage) for fact in wanted) else ""
 

@@ -34,6 +34,11 @@ def parts_of(document: str) -> tuple[Span, ...]:
     return tuple(part for sentence in sentence_spans(document) for part in _split(document, sentence))
 
 
+def texts_of(document: str) -> list[str]:
+    """The texts of its parts."""
+    return [document[part.start : part.end] for part in parts_of(document)]
+
+
 @lru_cache(maxsize=2048)
 def is_table(document: str) -> bool:
     """Is it a record, or mostly lines that are cells, turns of a dialogue, or broken in mid-sentence?

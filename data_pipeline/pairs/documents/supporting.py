@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import zip_longest
 
 from data_pipeline.edits.edit import bare, occurs
-from data_pipeline.pairs.documents.parts import parts_of
+from data_pipeline.pairs.documents.parts import texts_of
 from data_pipeline.text.content import words_of
 from data_pipeline.text.facts import find_facts
 from data_pipeline.text.numbers import numbers, values
@@ -88,7 +88,7 @@ def supporting_parts(document: str, claim: str, question: str, language: Languag
     :func:`elsewhere_too`). A longer one is supported by parts that share its telling words or a fact. Parts
     that only raise the question do not count as support, but are included.
     """
-    texts = _texts(document)
+    texts = texts_of(document)
     if is_span(claim, document, language):
         elsewhere = elsewhere_too(document, claim, question, language)
         return [n for n, text in enumerate(texts) if stands_in(claim, text) and n not in elsewhere]
@@ -117,7 +117,7 @@ def elsewhere_too(document: str, claim: str, question: str, language: Language) 
         return []
     wanted = words_of(question, language)
     held = words_of_parts(document, language)
-    at = [number for number, text in enumerate(_texts(document)) if stands_in(claim, text)]
+    at = [number for number, text in enumerate(texts_of(document)) if stands_in(claim, text)]
     about = {n: len(wanted & (held[n] | held[max(n - 1, 0)])) / len(wanted) for n in at} if wanted else {}
     if max(about.values(), default=0.0) < ABOUT:
         return []
@@ -138,16 +138,16 @@ def is_gone(left: str, document: str, claim: str, question: str, language: Langu
         return False
     held = words_of_parts(left, language)
     if is_span(claim, document, language):
-        texts = _texts(document)
+        texts = texts_of(document)
         elsewhere = {texts[number] for number in elsewhere_too(document, claim, question, language)}
-        rest = [text for text in _texts(left) if text not in elsewhere]
+        rest = [text for text in texts_of(left) if text not in elsewhere]
         if _is_told(claim, rest) or any(wanted <= words_of(text, language) for text in rest):
             return False
         return not _is_shortened(claim, question, rest, language)
     if any(len(wanted & found) / len(wanted) > BLIND[language] for found in in_pairs(held)):
         return False
     about = words_of(f"{question} {claim}", language)
-    findings = (found for found, text in zip(held, _texts(left), strict=True) if _FINDING.search(text))
+    findings = (found for found, text in zip(held, texts_of(left), strict=True) if _FINDING.search(text))
     if any(len(about & found) >= 2 for found in findings):
         return False
     before = wanted & frozenset().union(*words_of_parts(document, language))
@@ -196,11 +196,7 @@ def _facts(claim: str, question: str, language: Language) -> list[str]:
     return [fact.text for fact in find_facts(claim, language) if not occurs(fact.text, question)]
 
 
-def _texts(document: str) -> list[str]:
-    return [document[part.start : part.end] for part in parts_of(document)]
-
-
 @lru_cache(maxsize=256)
 def words_of_parts(document: str, language: Language) -> tuple[frozenset[str], ...]:
     """The content words of each part of a document. Cached, since many claims are looked up in it."""
-    return tuple(words_of(text, language) for text in _texts(document))
+    return tuple(words_of(text, language) for text in texts_of(document))

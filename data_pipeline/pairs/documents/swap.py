@@ -11,13 +11,11 @@ from random import Random
 from data_pipeline.edits.edit import digits_of, listed_together, occurs
 from data_pipeline.edits.types import FOREIGN_EDITS
 from data_pipeline.pairs.contrast import Contrast
-from data_pipeline.pairs.documents.parts import parts_of
+from data_pipeline.pairs.documents.parts import texts_of
 from data_pipeline.pairs.documents.plausible import can_change, is_bound
 from data_pipeline.text.facts import answer_facts, document_facts, find_facts
 from judge.types import Language, Sample
 
-NEAR = FOREIGN_EDITS
-"""Edits that replace a number or date by a near one that the document lacks."""
 _COMPARES = re.compile(
     r"\b(?:more|less|fewer|rose|fell|grew|total|only|both|each|sum|half|double|twice|between|from \S+ to"
     r"|than|vs|versus|compared|increas\w*|decreas\w*|declin\w*|drop\w*|reduc\w*|\w+er|respectively"
@@ -38,10 +36,10 @@ Changes = Mapping[str, str]
 
 def swap(gold: Sample, rng: Random) -> Iterator[Contrast]:
     """Edits of the document after which it contradicts the answer."""
-    ways = [_near_number, _near_date, _numbers]
+    ways = [_near(gold, "number", rng), _near(gold, "date", rng), _numbers(gold, rng)]
     rng.shuffle(ways)
     for way in ways:
-        for old, new, changes in way(gold, rng):
+        for old, new, changes in way:
             found = either_way(gold, old, new, changes, rng)
             if found is not None:
                 yield found
@@ -72,18 +70,10 @@ def either_way(gold: Sample, old: str, new: str, changes: Changes, rng: Random) 
     )
 
 
-def _near_number(gold: Sample, rng: Random) -> Iterator[tuple[str, str, Changes]]:
-    return _near(gold, "number", rng)
-
-
-def _near_date(gold: Sample, rng: Random) -> Iterator[tuple[str, str, Changes]]:
-    return _near(gold, "date", rng)
-
-
 def _near(gold: Sample, kind: str, rng: Random) -> Iterator[tuple[str, str, Changes]]:
-    """Change a number or a date of the answer to a near one."""
+    """Change a number or a date of the answer to a near one that the document lacks."""
     document = gold.document_text
-    edit = NEAR[kind](gold.answer, document, gold.question, gold.language, rng)
+    edit = FOREIGN_EDITS[kind](gold.answer, document, gold.question, gold.language, rng)
     if edit is None or occurs(edit.replaced, gold.question) or not occurs(edit.replaced, document):
         return
     if is_bound(edit.replaced, f"{gold.answer}\n{document}"):
@@ -100,7 +90,7 @@ def _numbers(gold: Sample, rng: Random) -> Iterator[tuple[str, str, Changes]]:
     document, language = gold.document_text, gold.language
     told = f"{gold.question} {gold.answer}"
     others = document_facts("number", gold.answer, document, language)
-    texts = [document[part.start : part.end] for part in parts_of(document)]
+    texts = texts_of(document)
     for fact in answer_facts("number", gold.answer, document, gold.question, language):
         alike = [
             other.text
