@@ -60,14 +60,10 @@ class LLMTeacher:
     def judge(self, samples: Iterable[Sample]) -> Iterator[Judgement]:
         """A judgement of every sample, asked for with the judge's own prompt in reason mode."""
         for sample, reply in ask_each(samples, judgement_prompt, self.ask):
-            yield read_judgement(self.name, sample, reply)
-
-
-def read_judgement(teacher: str, sample: Sample, reply: Reply) -> Judgement:
-    """Read the reply to the judging prompt. A label without a reasoning counts as no label."""
-    if reply.problem is not None:
-        return Judgement(teacher, None, problem=reply.problem, raw=reply.text)
-    parsed = parse(reply.text, sample)
-    if parsed.label is None or not (parsed.reasoning or "").strip():
-        return Judgement(teacher, None, problem=parsed.error or "no reasoning", raw=reply.text)
-    return Judgement(teacher, parsed.label, (parsed.reasoning or "").strip(), raw=reply.text)
+            parsed = parse(reply.text, sample)
+            reasoning = (parsed.reasoning or "").strip()
+            if reply.problem is None and parsed.label is not None and reasoning:
+                yield Judgement(self.name, parsed.label, reasoning, raw=reply.text)
+            else:  # a label without a reasoning counts as no label
+                problem = reply.problem or parsed.error or "no reasoning"
+                yield Judgement(self.name, None, problem=problem, raw=reply.text)

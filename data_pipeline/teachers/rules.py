@@ -12,15 +12,10 @@ from judge.types import Sample
 
 @dataclass(frozen=True)
 class RulesTeacher:
-    """Rules as a teacher.
-
-    Args:
-        perturber: makes the wrong answers.
-        name: its name in tables and rows.
-    """
+    """Rules as a teacher; its perturber makes the wrong answers."""
 
     perturber: RulePerturber
-    name: str = "rules"
+    name = "rules"
 
     def perturb(self, golds: Iterable[Sample]) -> Iterator[Edit | Rejected]:
         """An edited answer for every gold sample, or ``no safe edit`` if no rule applies."""
@@ -29,4 +24,4 @@ class RulesTeacher:
 
     def judge(self, samples: Iterable[Sample]) -> Iterator[Judgement]:
         """A judgement of every sample, by looking its answer up in its document."""
-        return (judge_by_rules(sample, self.name) for sample in samples)
+        return map(judge_by_rules, samples)

@@ -37,20 +37,20 @@ TEXTS: Mapping[Language, Mapping[str, str]] = {
 }
 
 
-def judge_by_rules(sample: Sample, teacher: str = "rules") -> Judgement:
+def judge_by_rules(sample: Sample) -> Judgement:
     """Judge one sample by looking its answer up in its document. Never reads the label or ``meta``."""
     lookup = look_into(sample.document_text, sample.language)
     statements = statements_of(sample)
     finding = find_fault(sample, statements, lookup)
     texts = TEXTS[sample.language]
     if finding is None:
-        return Judgement(teacher, Label.PASS, _agreement(statements, lookup, sample.language))
+        return Judgement("rules", Label.PASS, _agreement(statements, lookup, sample.language))
     reasoning = texts[finding.kind].format(
         quote=_excerpt(finding.quote, f"{sample.question} {sample.answer}", finding.there),
         said=short(finding.said, MAX_QUOTE),
         there=finding.there,
     )
-    return Judgement(teacher, Label.FAIL, reasoning)
+    return Judgement("rules", Label.FAIL, reasoning)
 
 
 def _agreement(statements: Sequence[Statement], lookup: Lookup, language: Language) -> str:
@@ -85,7 +85,7 @@ def _listed(facts: Sequence[str], language: Language) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def _excerpt(sentence: str, about: str, must: str = "") -> str:
+def _excerpt(sentence: str, about: str, must: str) -> str:
     """The part of a sentence to quote: all of it, or the span of a long one that best matches ``about``."""
     if len(sentence) <= MAX_QUOTE:
         return sentence
