@@ -7,8 +7,8 @@ OUT/manifest.json      config, counts, dropped items with reasons, cost
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -36,43 +36,28 @@ STAGES = ("entities", "descriptions", "facts", "hallucinations")
 """The stages before the rows, counted in the manifest."""
 
 
-@dataclass(frozen=True)
-class Onion:
-    """The items that passed each stage."""
+def files_of(made: Mapping[str, Sequence[Item]]) -> dict[str, Any]:
+    """The files in the released form, by name. As there, ``facts.json`` has facts as ``description``."""
+    entities: dict[str, list[str]] = {}
+    for item in made["entities"]:
+        entities.setdefault(item.category, []).append(item.entity)
 
-    entities: Sequence[Item]
-    descriptions: Sequence[Item]
-    facts: Sequence[Item]
-    hallucinations: Sequence[Item]
-    rows: Sequence[Item]
+    def rows(stage: str, **fields: str) -> list[dict[str, Any]]:
+        named = {"category": "category", "entity": "entity", **fields}
+        return [{name: getattr(item, field) for name, field in named.items()} for item in made[stage]]
 
-    def files(self) -> dict[str, Any]:
-        """The files in the released form, by name. As there, ``facts.json`` has facts as ``description``."""
-        entities: dict[str, list[str]] = {}
-        for item in self.entities:
-            entities.setdefault(item.category, []).append(item.entity)
-
-        def about(items: Sequence[Item]) -> list[tuple[Item, dict[str, str]]]:
-            return [(item, {"category": item.category, "entity": item.entity}) for item in items]
-
-        def pair(item: Item) -> dict[str, str]:
-            return {"hallucination": item.hallucination, "fact": item.fact}
-
-        return {
-            "entities.json": entities,
-            "description.json": [
-                {
-                    "id": number,
-                    "entity": item.entity,
-                    "description": item.description,
-                    "category": item.category,
-                }
-                for number, item in enumerate(self.descriptions)
-            ],
-            "facts.json": [row | {"description": item.fact} for item, row in about(self.facts)],
-            "hallucinations.json": [row | pair(item) for item, row in about(self.hallucinations)],
-            ROWS: [row | pair(item) | {"context": item.context} for item, row in about(self.rows)],
-        }
+    described = enumerate(made["descriptions"])
+    pair = {"hallucination": "hallucination", "fact": "fact"}
+    return {
+        "entities.json": entities,
+        "description.json": [
+            {"id": number, "entity": one.entity, "description": one.description, "category": one.category}
+            for number, one in described
+        ],
+        "facts.json": rows("facts", description="fact"),
+        "hallucinations.json": rows("hallucinations", **pair),
+        ROWS: rows("rows", **pair, context="context"),
+    }
 
 
 def run(config: OnionConfig, say: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
@@ -90,10 +75,10 @@ def run(config: OnionConfig, say: Callable[[str], None] = lambda _: None) -> dic
     """
     dropped = Dropped()
     with ChatModels(config.teachers, config.calls, config.seed, say) as models:
-        onion = make(Maker(config, *models_of(config, models), dropped))
+        made = make(Maker(config, *models_of(config, models), dropped))
         costs = models.costs()
     out = Path(config.output)
-    files = onion.files()
+    files = files_of(made)
     for name, content in files.items():
         write_json(out / FOLDER / name, content)
     manifest = {
@@ -101,9 +86,9 @@ def run(config: OnionConfig, say: Callable[[str], None] = lambda _: None) -> dic
         "version": judge.__version__,
         "prompts": prompts.describe(),
         "models": {teacher.name: teacher.model_name for teacher in config.teachers},
-        **{stage: len(getattr(onion, stage)) for stage in (*STAGES, "rows")},
-        "rows_by_category": dict(sorted(Counter(item.category for item in onion.rows).items())),
-        "rows_by_edit": dict(sorted(Counter(item.edit_type for item in onion.rows).items())),
+        **{stage: len(items) for stage, items in made.items()},
+        "rows_by_category": dict(sorted(Counter(item.category for item in made["rows"]).items())),
+        "rows_by_edit": dict(sorted(Counter(item.edit_type for item in made["rows"]).items())),
         "dropped": dropped.table(),
         "calls": costs,
         "files": {f"{FOLDER}/{name}": sha256_file(out / FOLDER / name) for name in files},
@@ -122,8 +107,8 @@ def models_of(config: OnionConfig, models: ChatModels) -> tuple[Ask, Ask | None,
     )
 
 
-def make(maker: Maker) -> Onion:
-    """All stages, one after another."""
+def make(maker: Maker) -> dict[str, list[Item]]:
+    """All stages, one after another; the items that passed each."""
     config = maker.config
     if config.descriptions is None:
         entities = maker.entities()
@@ -133,7 +118,8 @@ def make(maker: Maker) -> Onion:
         descriptions = maker.take(entities)
     facts = maker.split(descriptions)
     hallucinations = maker.falsify(facts)
-    return Onion(entities, descriptions, facts, hallucinations, maker.surround(hallucinations))
+    passed = (entities, descriptions, facts, hallucinations, maker.surround(hallucinations))
+    return dict(zip((*STAGES, "rows"), passed, strict=True))
 
 
 def read_descriptions(path: Path, config: OnionConfig) -> list[Item]:
