@@ -97,7 +97,8 @@ def build(
                 if source.perturb:
                     drop_unlabelled(golds, entry, dropped, labelled=dropped.counts[FAILED] > failed)
             except DuplicateId as error:
-                raise error.at(lines_with_id(config.sources, config.seed, error.id)) from None
+                places = lines_with_id(config.sources, config.seed, error.id)
+                raise DuplicateId(error.id, places) from None
         check_labels(golds, store, config)
         names = [source.title for source in config.sources]
         check_repeats((golds, store), names, config.max_repeated, say)

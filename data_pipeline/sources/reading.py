@@ -82,16 +82,20 @@ def _choose(sizes: Mapping[str, int], limit: int, seed: int) -> set[str]:
 
 
 def _wanted(source: SourceConfig, seed: int, licences: Sequence[str] | None, note: Note) -> Iterator[Sample]:
-    """The samples of the languages, tasks and licences asked for; an error if there are none."""
+    """The samples of the languages, tasks and licences asked for, with their licence; an error if there are
+    none."""
     allowed = None if licences is None else {plain_licence(name) for name in licences}
     total = kept = 0
-    for item in _all(source, seed):
+    named = source.licence or (READERS[source.kind].licence if source.kind in READERS else None)
+    for item in _read(source, seed):
         total += 1
         if isinstance(item, LeftOut):
             note(item.reason, item.id)
         elif (source.languages is None or item.language in source.languages) and (
             source.tasks is None or item.task in source.tasks
         ):
+            if named is not None and not item.meta.get("licence"):
+                item = replace(item, meta={**item.meta, "licence": named})
             if allowed is not None and plain_licence(licence_of(item)) not in allowed:
                 note(f"licence: {licence_of(item)}", item.id)
                 continue
@@ -105,17 +109,8 @@ def _wanted(source: SourceConfig, seed: int, licences: Sequence[str] | None, not
         )
 
 
-def _all(source: SourceConfig, seed: int) -> Iterator[Sample | LeftOut]:
-    """All samples of the source, with their licence, and the rows that its form leaves out."""
-    licence = source.licence or (READERS[source.kind].licence if source.kind in READERS else None)
-    for item in _read(source, seed):
-        if licence is not None and isinstance(item, Sample) and not item.meta.get("licence"):
-            yield replace(item, meta={**item.meta, "licence": licence})
-        else:
-            yield item
-
-
 def _read(source: SourceConfig, seed: int) -> Iterator[Sample | LeftOut]:
+    """All samples of the source, and the rows that its form leaves out."""
     if source.kind in READERS:
         reader = READERS[source.kind]
         folder = _data_folder(source)
@@ -127,8 +122,7 @@ def _read(source: SourceConfig, seed: int) -> Iterator[Sample | LeftOut]:
     elif source.kind in BUNDLED:
         yield from BUNDLED[source.kind]()
     else:
-        for _, item in own.read(source, seed):
-            yield item
+        yield from (item for _, item in own.read(source, seed))
 
 
 def _data_folder(source: SourceConfig) -> Path:

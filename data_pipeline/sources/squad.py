@@ -18,7 +18,7 @@ def read(
     window_tokens: int = WINDOW_TOKENS,
     wanted: Callable[[str], bool] = lambda paragraph: True,
 ) -> Iterator[Sample]:
-    """The answerable questions of one file, each with its first answer.
+    """The answerable questions of one file, each with its first answer (SQuAD 2.0 has others too).
 
     The document is the paragraph, or for a long one (COVID-QA's are whole articles) the window that holds
     the answer (:mod:`data_pipeline.sources.windows`). The group is that of the whole paragraph.
@@ -29,8 +29,8 @@ def read(
         window_tokens: keep at most about this many tokens of a paragraph.
         wanted: tells whether to read the questions of a paragraph.
     """
-    for document, question in read_questions(path):
-        if not wanted(document):
+    for document, question in _questions(path):
+        if not question.records("answers", empty=True) or not wanted(document):
             continue
         answer = question.records("answers")[0]
         yield Sample(
@@ -48,35 +48,30 @@ def read(
 def read_rows(path: Path, window_tokens: int = WINDOW_TOKENS) -> Iterator[Record]:
     """All questions of one file as flat rows, unanswerable ones with their plausible answers (SQuAD 2.0);
     documents as in :func:`read`."""
+    for document, question in _questions(path):
+        found = [
+            answer
+            for key in ("answers", "plausible_answers")
+            if isinstance(question.values.get(key), list)
+            for answer in question.records(key, empty=True)
+        ]
+        row = {
+            "id": question.name("id"),
+            "document": _window(document, found[0], window_tokens) if found else document,
+            "group": group_of(document),
+            "question": question.text("question").strip(),
+            "answers": question.get("answers"),
+            "plausible_answers": question.values.get("plausible_answers", []),
+        }
+        yield replace(question, values=row)
+
+
+def _questions(path: Path) -> Iterator[tuple[str, Record]]:
+    """Every question of a file, after its paragraph."""
     for article in read_object(path).records("data"):
         for paragraph in article.records("paragraphs"):
             for question in paragraph.records("qas", empty=True):
-                document = paragraph.text("context")
-                found = [
-                    answer
-                    for key in ("answers", "plausible_answers")
-                    if isinstance(question.values.get(key), list)
-                    for answer in question.records(key, empty=True)
-                ]
-                row = {
-                    "id": question.name("id"),
-                    "document": _window(document, found[0], window_tokens) if found else document,
-                    "group": group_of(document),
-                    "question": question.text("question").strip(),
-                    "answers": question.get("answers"),
-                    "plausible_answers": question.values.get("plausible_answers", []),
-                }
-                yield replace(question, values=row)
-
-
-def read_questions(path: Path) -> Iterator[tuple[str, Record]]:
-    """Pairs of a paragraph and a question that it answers (SQuAD 2.0 also has unanswerable ones)."""
-    for article in read_object(path).records("data"):
-        for paragraph in article.records("paragraphs"):
-            document = paragraph.text("context")
-            for question in paragraph.records("qas", empty=True):
-                if question.records("answers", empty=True):
-                    yield document, question
+                yield paragraph.text("context"), question
 
 
 def _window(paragraph: str, answer: Record, tokens: int) -> str:

@@ -65,10 +65,6 @@ class DuplicateId(InputError):
             "give one of the rows another"
         )
 
-    def at(self, places: Sequence[str]) -> "DuplicateId":
-        """The same error with the places."""
-        return DuplicateId(self.id, places)
-
 
 class SampleStore:
     """The samples of a build. A context manager; the file is removed when it closes.
