@@ -115,35 +115,20 @@ def split(sample: Sample, spans: Sequence[Span]) -> Iterator[Sample]:
         part = Span(parts[first].start, part.end)
         if part.start == parts[0].start and part.end == parts[-1].end:
             continue  # this would be the whole answer
-        inner = [_within(span, part) for span in spans if span.start < part.end and span.end > part.start]
-        said = [_letters(answer[part.start + span.start : part.start + span.end]) for span in inner]
-        if inner and max(said) < TOUCHED[language]:
+        text = answer[part.start : part.end]
+        inner: list[dict[str, Any]] = []  # the spans inside the part, counted from its start
+        for span in spans:
+            if span.start < part.end and span.end > part.start:
+                start, end = max(span.start - part.start, 0), min(span.end, part.end) - part.start
+                inner.append({"start": start, "end": end, "text": text[start:end]})
+        letters = (sum(map(str.isalnum, span["text"])) for span in inner)
+        if inner and max(letters) < TOUCHED[language]:
             continue
         meta = {name: value for name, value in sample.meta.items() if name not in _WHOLE}
         yield replace(
             sample,
             id=f"{sample.id}-s{number + 1}",
-            answer=answer[part.start : part.end],
+            answer=text,
             label=Label.FAIL if inner else Label.PASS,
-            meta={
-                **meta,
-                "kind": KIND,
-                "spans": [
-                    {
-                        "start": span.start,
-                        "end": span.end,
-                        "text": answer[part.start :][span.start : span.end],
-                    }
-                    for span in inner
-                ],
-            },
+            meta={**meta, "kind": KIND, "spans": inner},
         )
-
-
-def _within(span: Span, part: Span) -> Span:
-    """The part of a span inside ``part``, counted from the start of ``part``."""
-    return Span(max(span.start, part.start) - part.start, min(span.end, part.end) - part.start)
-
-
-def _letters(text: str) -> int:
-    return sum(character.isalnum() for character in text)
