@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 
 from data_pipeline.audit.limits import MIN_PAIRS
 from data_pipeline.sources.store import SampleStore, pair_of, rank
@@ -34,16 +36,14 @@ def cells(store: SampleStore) -> Iterator[Cell]:
         SELECT source, language, kind, SUM(label = 'PASS'), SUM(label = 'FAIL') FROM samples
         WHERE label IS NOT NULL GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
     """
-    by_place: dict[tuple[str, str], list[tuple[str, int, int]]] = {}
-    for source, language, kind, passes, fails in store.table.execute(query):
-        by_place.setdefault((source, language), []).append((kind, passes, fails))
-    for (source, language), kinds in by_place.items():
-        rare = [one for one in kinds if min(one[1], one[2]) < MIN_PAIRS]
+    rows = store.table.execute(query).fetchall()
+    for (source, language), found in groupby(rows, key=itemgetter(0, 1)):
+        kinds = [row[2:] for row in found]
+        rare = [one for one in kinds if min(one[1:]) < MIN_PAIRS]
         own = [[one] for one in kinds if one not in rare]
         for pooled in [*own, rare] if rare else own:
-            names = tuple(name for name, _, _ in pooled)
-            passes, fails = sum(one[1] for one in pooled), sum(one[2] for one in pooled)
-            yield Cell(source, language, names, passes + fails, min(passes, fails))
+            names, passes, fails = zip(*pooled, strict=True)
+            yield Cell(source, language, names, sum(passes + fails), min(sum(passes), sum(fails)))
 
 
 def draw(store: SampleStore, cell: Cell, limit: int, seed: int) -> list[Sample]:

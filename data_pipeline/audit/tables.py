@@ -137,11 +137,8 @@ def _lengths(source: str, by_label: dict[str, Counter[int]], documents: Counter[
 
 def summary(lengths: Counter[int]) -> dict[str, float]:
     """Mean and quantiles of counted lengths."""
-    total = lengths.total()
-    found = {"mean": round(sum(length * count for length, count in lengths.items()) / total, 1)}
-    for name, share in QUANTILES.items():
-        found[name] = _quantile(lengths, share)
-    return found
+    mean = round(sum(length * count for length, count in lengths.items()) / lengths.total(), 1)
+    return {"mean": mean, **{name: _quantile(lengths, share) for name, share in QUANTILES.items()}}
 
 
 def _quantile(lengths: Counter[int], share: float) -> int:

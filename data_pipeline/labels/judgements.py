@@ -112,13 +112,13 @@ def _decisions(
     samples, copies = tee(samples)
     if config.way == "rules":
         judged = workers.map(_own_or_by_rule, copies)
-        return (decide(sample, [found]) for sample, found in zip(samples, judged, strict=True))
-    told = None
-    if config.way == "known_label":
-        store.index("pair")
-        told = partial(gold_answer, store)
-    known = reason_for_label(first, teachers.ask(first), copies, told)
-    return (decide(sample, [found]) for sample, found in zip(samples, known, strict=True))
+    else:
+        told = None
+        if config.way == "known_label":
+            store.index("pair")
+            told = partial(gold_answer, store)
+        judged = reason_for_label(first, teachers.ask(first), copies, told)
+    return (decide(sample, [found]) for sample, found in zip(samples, judged, strict=True))
 
 
 def gold_answer(store: SampleStore, sample: Sample) -> str:

@@ -19,7 +19,7 @@ from data_pipeline.edits.edit import occurs
 from data_pipeline.edits.verify import Rejected
 from data_pipeline.sources.dropped import Dropped
 from data_pipeline.sources.workers import Workers
-from data_pipeline.teachers.reasoning.claims import Claim, claims_of
+from data_pipeline.teachers.reasoning.claims import claims_of
 from data_pipeline.teachers.reasoning.places import places_in
 from data_pipeline.text.content import CJK, keys
 from data_pipeline.text.facts import find_entities, is_translation
@@ -105,7 +105,8 @@ def supported(gold: Sample) -> Sample | Rejected:
     first = next(reason for reason in reasons if reason)
     kept = [claim for claim, reason in zip(claims, reasons, strict=True) if not reason]
     left = keys(" ".join(claim.text for claim in kept))
-    if reasons[0] or 2 * len(kept) < len(claims) or len(left) < LEFT or _has_marks(gold.answer, claims):
+    marks = any(gold.answer[one.end : two.start].strip() for one, two in pairwise(claims))  # as in a list
+    if reasons[0] or 2 * len(kept) < len(claims) or len(left) < LEFT or marks:
         return first
     for claim, gone in zip(claims[1:], reasons, strict=False):
         if gone and claim in kept and _DEPENDS.match(claim.text):  # it refers to a trimmed sentence
@@ -133,11 +134,6 @@ def only_supported(
 
 def _unless_labelled(gold: Sample) -> Sample | Rejected:
     return gold if gold.label is Label.FAIL else supported(gold)
-
-
-def _has_marks(answer: str, claims: list[Claim]) -> bool:
-    """Is there any text between the claims, such as list markers?"""
-    return any(answer[one.end : two.start].strip() for one, two in pairwise(claims))
 
 
 def _unsupported(claim: str, gold: Sample) -> Rejected | None:

@@ -99,13 +99,10 @@ class Workers:
         if self._pool is None:
             # Not fork: a forked process hangs if its parent has used OpenMP.
             context = multiprocessing.get_context("spawn")
-            self._pool = ProcessPoolExecutor(self.count, context, initializer=_leave_to_parent)
+            # Workers ignore interrupts: the parent handles them and ends its workers.
+            ignore = (signal.SIGINT, signal.SIG_IGN)
+            self._pool = ProcessPoolExecutor(self.count, context, signal.signal, ignore)
         return self._pool
-
-
-def _leave_to_parent() -> None:
-    """Ignore interrupts: the parent handles them and ends its workers."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _work(function: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:

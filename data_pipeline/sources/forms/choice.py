@@ -35,10 +35,11 @@ def multiple_choice(row: Record, asked: Asked) -> list[Answer] | str:
     right = _right(row, names, options)
     if _ABOUT_OPTIONS.search(options[right]):
         return "right option about the other options"
+    plain = [" ".join(text.casefold().split()).rstrip(".。") for text in options]
     others = [
         place
         for place, text in enumerate(options)
-        if text.strip() and not _same(text, options[right]) and not _ABOUT_OPTIONS.search(text)
+        if text.strip() and plain[place] != plain[right] and not _ABOUT_OPTIONS.search(text)
     ]
     if not others:
         return "no distractor"
@@ -53,10 +54,6 @@ def multiple_choice(row: Record, asked: Asked) -> list[Answer] | str:
         )
         for place in chosen
     ]
-
-
-def _same(one: str, other: str) -> bool:
-    return " ".join(one.casefold().split()).rstrip(".。") == " ".join(other.casefold().split()).rstrip(".。")
 
 
 def _options(row: Record) -> tuple[list[str], list[str]]:
