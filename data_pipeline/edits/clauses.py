@@ -1,7 +1,6 @@
 """Where an English statement begins and ends, as needed to negate it or add to it."""
 
 import re
-from functools import lru_cache
 
 from judge.prompting.sentences import sentence_spans
 from judge.types import Span
@@ -48,12 +47,6 @@ def is_tied(answer: str, start: int) -> bool:
     return goes_on or _TIES.search(left + right[0]) is not None
 
 
-@lru_cache(maxsize=64)
-def sentences(text: str) -> tuple[Span, ...]:
-    """The sentences of a text, in order."""
-    return sentence_spans(text)
-
-
 def sentence_at(text: str, place: int) -> Span:
     """The sentence that contains a position of the text; the whole text if none does."""
-    return next((part for part in sentences(text) if part.start <= place < part.end), Span(0, len(text)))
+    return next((part for part in sentence_spans(text) if part.start <= place < part.end), Span(0, len(text)))

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from random import Random
 
 from data_pipeline.edits.directions import is_rarer
-from data_pipeline.edits.edit import Edit, EditFunction, occurs
+from data_pipeline.edits.edit import Edit, occurs
 from data_pipeline.edits.polarity import removes_negation
 from data_pipeline.edits.types import EDIT_TYPES, EDITS, FOREIGN_EDITS
 from judge.errors import InputError, unknown
@@ -86,8 +86,10 @@ class RulePerturber:
     def candidates(self, sample: Sample) -> list[Edit]:
         """All edits found, each with a different answer, best first."""
         rng = self._random(sample, "edits")
+        names = [name for name in self.edit_types if (sample.task, name) != (Task.DATA2TEXT, "negation")]
+        functions = [table[name] for table in (EDITS, FOREIGN_EDITS) for name in names if name in table]
         edits: dict[str, Edit] = {}
-        for function in self._functions(sample.task):
+        for function in functions:
             for _ in range(_TRIES):
                 edit = function(sample.answer, sample.document_text, sample.question, sample.language, rng)
                 if edit is None:
@@ -99,12 +101,6 @@ class RulePerturber:
         wants_document = self._random(sample, "coin").random() < self.from_document
         drawn = _shuffled(list(edits.values()), rng)
         return sorted(drawn, key=lambda edit: edit.from_document != wants_document)
-
-    def _functions(self, task: Task) -> list[EditFunction]:
-        names = [name for name in self.edit_types if (task, name) != (Task.DATA2TEXT, "negation")]
-        return [EDITS[name] for name in names] + [
-            FOREIGN_EDITS[name] for name in names if name in FOREIGN_EDITS
-        ]
 
     def _random(self, sample: Sample, purpose: str) -> Random:
         """A random generator seeded by seed, sample and purpose; the same on every machine."""

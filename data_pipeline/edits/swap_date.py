@@ -23,8 +23,7 @@ _CLOCK = re.compile(r"(?<![\d:])\d{1,2}:\d\d(?![\d:])")
 _AHEAD = re.compile(
     r"\b(?:will|expects?|expected|scheduled|planned|forecasts?|due to|lasts? until|runs? out)\b"
 )
-_MONTH_NAME = rf"(?:{'|'.join(MONTHS)})"
-_MONTHS = re.compile(rf"\b{_MONTH_NAME}\b")
+_MONTHS = re.compile(rf"\b(?:{'|'.join(MONTHS)})\b")
 _AFTER = re.compile(r"\b(?:after|later than|no earlier than)(?: the)? $", re.I)
 _BEFORE = re.compile(r"\b(?:before|by|prior to|earlier than|no later than)(?: the)? $", re.I)
 _LATER = re.compile(r"\b(?:years?|months?|days?) (?:later|earlier|after|before)\b")
@@ -119,14 +118,12 @@ def _near_date(fact: Fact, rng: Random) -> Iterator[str]:
     elif form == "month" and text in MONTHS:
         yield from rng.sample(MONTHS, 3)
     elif form == "decade":
-        match = re.search(r"\d0(?=s)", text)
-        if match:
+        if match := re.search(r"\d0(?=s)", text):
             yield text[: match.start()] + rng.choice("23456789") + text[match.start() + 1 :]
     elif form in ("day-month", "month-day") and (month := next((m for m in MONTHS if m in text), None)):
         last = monthrange(_LEAP_YEAR, MONTHS.index(month) + 1)[1] - (month == "February")
         for day in rng.sample(range(1, last + 1), 4):
-            spot = _DAY.search(text)
-            if spot is not None:
+            if spot := _DAY.search(text):
                 yield text[: spot.start()] + _day(day, spot[0]) + text[spot.end() :]
     else:
         yield from _other_digits(text, form, rng)
@@ -157,14 +154,8 @@ def _day(day: int, old: str) -> str:
     """A day written like another one: "3", "03" or "3rd"."""
     if old.isdigit():
         return str(day).rjust(2, "0") if old.startswith("0") else str(day)
-    return ordinal(day)
-
-
-def ordinal(value: int) -> str:
-    """A number with its ending: 1st, 12th, 23rd."""
-    if value % 100 in (11, 12, 13):
-        return f"{value}th"
-    return f"{value}{({1: 'st', 2: 'nd', 3: 'rd'}).get(value % 10, 'th')}"
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th")
+    return f"{day}{'th' if day in (11, 12, 13) else ending}"
 
 
 DATE = FactSwap("date", _swappable, _from_document, _foreign, first_clean)

@@ -17,16 +17,9 @@ from data_pipeline.text.segment_zh import plain, sentence_of
 _STEPS = (-12, -9, -7, -6, -5, -4, -3, -2, 2, 3, 4, 5, 6, 7, 9, 12)
 _AHEAD = re.compile(r"预计|将于|将在|计划|未来|有望|直至|直到")
 # Weekdays that texts name about as often, so that the wrong one is no rarer than the true one.
-_OTHER_DAYS = {
-    "一": "二三",
-    "二": "三一",
-    "三": "二四",
-    "四": "五三",
-    "五": "四",
-    "六": "日",
-    "日": "六",
-    "天": "六",
-}
+_OTHER_DAYS = dict(
+    zip("一二三四五六日天", ("二三", "三一", "二四", "五三", "四", "日", "六", "六"), strict=True)
+)
 _DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
@@ -80,7 +73,8 @@ def _near(fact: Fact, rng: Random) -> Iterator[str]:
     """Dates of the same form, near to ``fact``; days stay within their month."""
     text, form = fact.text, fact.form
     if form == "weekday":
-        yield from (text[:-1] + day for day in rng.sample(_OTHER_DAYS[text[-1]], len(_OTHER_DAYS[text[-1]])))
+        others = _OTHER_DAYS[text[-1]]
+        yield from (text[:-1] + day for day in rng.sample(others, len(others)))
         return
     spots = list(re.finditer(r"\d+", text))
     for _ in range(8 if spots else 0):  # years and centuries in Chinese numerals are left alone

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import pairwise
 
 from data_pipeline.text.numbers import SMALL_VALUES
@@ -18,15 +18,10 @@ _RUN = re.compile(r"[a-z0-9]+(?:[.,:][0-9]+)*|[\u4e00-\u9fff]+")
 _WORD = re.compile(r"\d+(?:[.,]\d+)*|[\u4e00-\u9fff]+|[^\W\d_\u4e00-\u9fff]+(?:['’][^\W\d_\u4e00-\u9fff]+)*")
 
 
-@cache
-def _stop_words() -> frozenset[str]:
-    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
-    return frozenset(ENGLISH_STOP_WORDS)
-
-
 def _content(text: str) -> Iterator[str]:
     """The content words of a text, normalised; in Chinese, its pairs of characters."""
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
     for word in _WORD.findall(text):
         if "\u4e00" <= word[0] <= "\u9fff":
             if len(word) == 1:
@@ -38,7 +33,7 @@ def _content(text: str) -> Iterator[str]:
             yield SMALL_VALUES[word]
         elif word[0].isdecimal():  # without thousands separators and trailing zero decimals
             yield re.sub(r"\.0+$", "", word.replace(",", ""))
-        elif word not in _stop_words():
+        elif word not in ENGLISH_STOP_WORDS:
             yield stem(word)
 
 

@@ -58,23 +58,19 @@ _LOCALES = (
 )
 _CELL = re.compile(r"^([^|\n]+?) \| (\w+) \| \"?([^|\n]+?)\"?$", re.M)
 # Predicates of triples that tell the kind of the object; others tell too little.
-_OBJECTS = (
-    ("country", re.compile(r"country|nation$", re.I)),
-    (
-        "city",
-        re.compile(
-            r"^(?:city|capital|cityServed|headquarter|largestCity|countySeat)$|(?:birth|death)Place$", re.I
+_OBJECTS = {
+    kind: re.compile(pattern, re.I)
+    for kind, pattern in (
+        ("country", r"country|nation$"),
+        ("city", r"^(?:city|capital|cityServed|headquarter|largestCity|countySeat)$|(?:birth|death)Place$"),
+        (
+            "person",
+            r"^(?:leader|leaderName|author|creators?|director|manager|coach|architect|spouse|editor|mayor"
+            r"|chairman|president|dean|successor|predecessor|monarch|chancellor)$",
         ),
-    ),
-    (
-        "person",
-        re.compile(
-            r"^(?:leader|leaderName|author|creators?|director|manager|coach|architect|spouse|editor|mayor|chairman|president|dean|successor|predecessor|monarch|chancellor)$",
-            re.I,
-        ),
-    ),
-    ("demonym", re.compile(r"^(?:demonym|language|spokenIn|officialLanguage|ethnicGroup)$", re.I)),
-)
+        ("demonym", r"^(?:demonym|language|spokenIn|officialLanguage|ethnicGroup)$"),
+    )
+}
 
 
 def english_names(text: str) -> list[Fact]:
@@ -119,7 +115,7 @@ def _cells(text: str) -> dict[str, tuple[str, str]]:
     """The kinds that triples ("subject | predicate | object") give to their objects, where they agree."""
     kinds: dict[str, set[str]] = {}
     for _, predicate, name in _CELL.findall(text):
-        told = {kind for kind, pattern in _OBJECTS if pattern.search(predicate)}
+        told = {kind for kind, pattern in _OBJECTS.items() if pattern.search(predicate)}
         if told and name not in _LISTED:
             kinds.setdefault(name, set()).update(told)
     return {name: (next(iter(kind)), "") for name, kind in kinds.items() if len(kind) == 1}

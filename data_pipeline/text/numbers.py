@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
+from math import prod
 
 from data_pipeline.text.words import words
 
@@ -25,14 +26,9 @@ DIGITS_ZH = "一二三四五六七八九"
 NUMERAL_ZH = rf"(?:[{DIGITS_ZH}]?十[{DIGITS_ZH}]?|[{DIGITS_ZH}两])"
 """Pattern of a Chinese numeral up to 99. No edit changes larger ones."""
 _SCALES = {
-    "hundred": 100,
-    "thousand": 1000,
-    "lakh": 10**5,
-    "million": 10**6,
-    "crore": 10**7,
-    "billion": 10**9,
+    "hundred": 100, "thousand": 1000, "lakh": 10**5, "million": 10**6, "crore": 10**7, "billion": 10**9,
     "trillion": 10**12,
-}
+}  # fmt: skip
 _MONTH_VALUES = {month.lower(): value for value, month in enumerate(words("months_en"), start=1)}
 _ZH_DIGITS = {char: value for value, char in enumerate(f"零{DIGITS_ZH}")} | {"〇": 0, "两": 2, "兩": 2}
 _ZH_SCALES = {"十": 10, "百": 100, "千": 1000, "万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8}
@@ -95,12 +91,7 @@ def values(text: str) -> frozenset[Decimal]:
 
 def _scale(text: str) -> Decimal:
     scale = _SCALES.get(text.lower()) or _SHORT_SCALES.get(text.lower())
-    if scale is not None:
-        return Decimal(scale)
-    found = Decimal(1)
-    for char in text:
-        found *= _ZH_SCALES[char]
-    return found
+    return Decimal(scale or prod(_ZH_SCALES[char] for char in text))
 
 
 def _english(text: str) -> int:
