@@ -63,7 +63,8 @@ def add_sentences(gold: Sample, neighbours: Neighbours, seed: int) -> Iterator[C
         return
     known = _known([gold, *neighbours.siblings(gold)])
     before = _addition(base, gold.document_text, known, gold.language)
-    pair = _pair(gold, before, _near(gold, neighbours), rng)
+    near = (_of_near(about, gold.task) for about in neighbours.nearest(gold))
+    pair = _pair(gold, before, near, rng)
     if pair is None:
         return
     supported, foreign = rng.sample(pair, 2)
@@ -105,11 +106,6 @@ def _known(golds: Sequence[Sample]) -> str:
     if is_translation(golds[0].answer, golds[0].document_text):
         return "\n".join(gold.answer for gold in golds)
     return golds[0].document_text
-
-
-def _near(gold: Sample, neighbours: Neighbours) -> Iterator[Sequence[Addition]]:
-    """The sentences of every similar document, the most similar first."""
-    return (_of_near(about, gold.task) for about in neighbours.nearest(gold))
 
 
 @lru_cache(maxsize=1024)
@@ -161,7 +157,7 @@ def _pair(
     """Two sentences of two documents, neither of which is supported where the other one is.
 
     Prefers sentences with no fact that the gold sample's document lacks, then those that share most words
-    with it: looking up names does not give these away.
+    with it: looking up names does not give these away. ``near`` are the sentences of every similar document.
     """
     topic = frozenset[str]().union(*words_of_parts(before.known, gold.language))
     ranked = []

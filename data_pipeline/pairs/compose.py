@@ -148,14 +148,10 @@ def _gold_sentences(gold: Sample) -> Iterator[Statement]:
             or (depends and number == 0)
             or len(words & held) < SUPPORTED * len(words)
             or any(word in _ADVICE for word in units(said, language))
-            or not _facts_held(said, gold)
+            or not all(occurs(fact.text, gold.document_text) for fact in find_facts(said, language))
         ):
             return
         yield Statement(said, -1, depends)
-
-
-def _facts_held(said: str, gold: Sample) -> bool:
-    return all(occurs(fact.text, gold.document_text) for fact in find_facts(said, gold.language))
 
 
 def say_the_same(one: Statement, two: Statement, language: Language) -> bool:

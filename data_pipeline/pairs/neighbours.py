@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any
 
 from data_pipeline.sources.store import SampleStore
@@ -112,7 +112,7 @@ class _Map:
             for place in order
             if self._texts[place] != text and self._golds[place].golds[0].group != group
         )
-        return [place for place, _ in zip(others, range(NEAR), strict=False)]
+        return list(islice(others, NEAR))
 
 
 def _whole(vectors: Any) -> Any:

@@ -6,7 +6,6 @@ lemminflect.
 """
 
 import re
-from collections.abc import Sequence
 from functools import lru_cache
 
 from data_pipeline.pairs.answers_en import NUMERIC, adverbial, bare, duration, in_document, is_clause, lists
@@ -208,25 +207,15 @@ def _adjunct(wh: str, words: list[str], said: str | None) -> str | None:
         return None
     clause = read_clause(words[0].lower(), words[1:])
     if clause is None:
-        if (
-            words[0].lower() in BE
-            and wh == "where"
-            and not PREPOSITIONS.difference(("of",)).intersection(words[1:])
-        ):
-            return (
-                f"{' '.join(words[1:])} {words[0].lower()} {said}"
-                if len(words) <= 6 and not _loose(words[1:])
-                else None
-            )
-        return None
+        be, noun = words[0].lower(), words[1:]
+        if be not in BE or wh != "where" or PREPOSITIONS.difference(("of",)).intersection(noun):
+            return None
+        # May there be a predicate in what should be only a noun?
+        loose = any(word.islower() and (is_participle(word) or word.endswith("ly")) for word in noun[1:])
+        return f"{' '.join(noun)} {be} {said}" if len(noun) <= 5 and not loose else None
     if clause.tail and clause.tail[-1] in PREPOSITIONS:
         return None
     return " ".join([clause.subject, clause.verb, *clause.tail, said])
-
-
-def _loose(words: Sequence[str]) -> bool:
-    """May there be a predicate in what should be only a noun?"""
-    return any(word.islower() and (is_participle(word) or word.endswith("ly")) for word in words[1:])
 
 
 def _old(words: list[str], answer: str) -> str | None:
