@@ -97,7 +97,7 @@ class Maker:
         for _ in range(ATTEMPTS):
             counts = Counter(item.category for item in found.values())
             short = [Item(category) for category, count in wanted.items() if counts[category] < count]
-            for item in list(self._written("entity", short, self.writer, prompt, read)):
+            for item in list(self._written("entity", short, self.writer, read, prompt)):
                 if bare(item.entity) in found:
                     self._drop("entity", Rejected("is named twice"), item.name)
                 elif counts[item.category] < wanted[item.category]:
@@ -109,13 +109,10 @@ class Maker:
     def describe(self, entities: Iterable[Item]) -> list[Item]:
         """A description of each entity, by the writer."""
 
-        def prompt(item: Item) -> Prompted:
-            return stage_prompt("description", item.category, item.entity, {}, words=DESCRIPTION_WORDS)
-
         def read(item: Item, reply: str) -> Iterator[Item | Rejected]:
             yield _described(item, rules.text_of(reply), DESCRIPTION_WORDS)
 
-        return self._checked("description", self._written("description", entities, self.writer, prompt, read))
+        return self._checked("description", self._written("description", entities, self.writer, read))
 
     def take(self, described: Iterable[Item]) -> list[Item]:
         """Check entities with given descriptions, of any length, like the writer's."""
@@ -124,26 +121,17 @@ class Maker:
 
     def split(self, described: Iterable[Item]) -> list[Item]:
         """The atomic facts of each description."""
-        count = self.config.facts
-
-        def prompt(item: Item) -> Prompted:
-            fields = {"document": item.description}
-            return stage_prompt("fact", item.category, item.entity, fields, count=count)
 
         def read(item: Item, reply: str) -> Iterator[Item | Rejected]:
             facts = {bare(text): rules.sentence_of(text) for text in rules.statements_of(reply)}
-            for fact in list(facts.values())[:count]:
+            for fact in list(facts.values())[: self.config.facts]:
                 fault = rules.fault_of_fact(fact, item.entity, item.description)
                 yield replace(item, fact=fact) if fault is None else Rejected(fault, fact)
 
-        return self._checked("fact", self._written("fact", described, self.writer, prompt, read))
+        return self._checked("fact", self._written("fact", described, self.writer, read))
 
     def falsify(self, facts: Iterable[Item]) -> list[Item]:
         """A hallucination for each fact: the same sentence with another value of one attribute."""
-
-        def prompt(item: Item) -> Prompted:
-            fields = {"document": item.description, "answer": item.fact}
-            return stage_prompt("hallucination", item.category, item.entity, fields)
 
         def read(item: Item, reply: str) -> Iterator[Item | Rejected]:
             yield _falsified(item, rules.text_of(reply))
@@ -151,7 +139,7 @@ class Maker:
         if self.perturber is None:
             made = self._passed("hallucination", ((item, self._by_rule(item)) for item in facts))
         else:
-            made = self._written("hallucination", facts, self.perturber, prompt, read)
+            made = self._written("hallucination", facts, self.perturber, read)
         return self._checked("hallucination", made)
 
     def _by_rule(self, item: Item) -> Item | Rejected:
@@ -161,23 +149,30 @@ class Maker:
     def surround(self, pairs: Iterable[Item]) -> list[Item]:
         """A context for each fact and its hallucination."""
 
-        def prompt(item: Item) -> Prompted:
-            # Not the hallucination: a small writer would repeat it.
-            fields = {"document": item.description, "answer": item.fact}
-            return stage_prompt("context", item.category, item.entity, fields)
-
         def read(item: Item, reply: str) -> Iterator[Item | Rejected]:
             context = rules.sentence_of(rules.text_of(reply))
             fault = rules.fault_of_context(context, item.entity, item.fact, item.edits)
             yield replace(item, context=context) if fault is None else Rejected(fault, context)
 
-        return self._checked("context", self._written("context", pairs, self.writer, prompt, read))
+        return self._checked("context", self._written("context", pairs, self.writer, read))
 
     def _written(
-        self, stage: Stage, items: Iterable[Item], ask: Ask, prompt: Callable[[Item], Prompted], read: Read
+        self,
+        stage: Stage,
+        items: Iterable[Item],
+        ask: Ask,
+        read: Read,
+        prompt: Callable[[Item], Prompted] | None = None,
     ) -> Iterator[Item]:
         """The items a model makes of other items, without those that rules reject."""
-        asked = ask_each(items, prompt, ask)
+
+        def from_item(item: Item) -> Prompted:
+            # Not from the hallucination: a small writer would repeat it.
+            fields = {"document": item.description, "answer": item.fact}
+            limits = self.config.facts, DESCRIPTION_WORDS
+            return stage_prompt(stage, item.category, item.entity, fields, *limits)
+
+        asked = ask_each(items, prompt or from_item, ask)
         for item, reply in track(asked, f"{stage}: written", len(items) if isinstance(items, list) else None):
             yield from self._passed(stage, ((item, found) for found in self._read(stage, item, reply, read)))
 
