@@ -104,6 +104,6 @@ def add_counterfactuals(
             if isinstance(found, Rejected):
                 dropped.add(f"counterfactual: {found.reason}", gold.id)
             else:
-                yield from (found.faithful, found.hallucinated)
+                yield from found
 
     store.add(samples())

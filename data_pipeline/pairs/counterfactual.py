@@ -35,16 +35,10 @@ class Evidence:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Counterfactual:
-    """Both stages: one document and two answers to one question."""
-
-    faithful: Sample
-    hallucinated: Sample
-
-
-def counterfactuals(ask: Ask, seeds: Iterable[Sample], length: int) -> Iterator[Counterfactual | Rejected]:
-    """Two samples from every seed, in order, or why there are none.
+def counterfactuals(
+    ask: Ask, seeds: Iterable[Sample], length: int
+) -> Iterator[tuple[Sample, Sample] | Rejected]:
+    """A faithful and a hallucinated sample from every seed, in order, or why there are none.
 
     Args:
         ask: asks the model, in both stages.
@@ -71,7 +65,7 @@ def _evidence(seed: Sample, reply: Reply) -> Evidence | Rejected:
     return _checked(seed, answer, text, "evidence") or Evidence(seed, answer, text)
 
 
-def _counterfactual(stage: Evidence, reply: Reply, length: int) -> Counterfactual | Rejected:
+def _counterfactual(stage: Evidence, reply: Reply, length: int) -> tuple[Sample, Sample] | Rejected:
     seed = stage.seed
     found = reply_texts(reply, "document")
     if isinstance(found, Rejected):
@@ -107,7 +101,7 @@ def _counterfactual(stage: Evidence, reply: Reply, length: int) -> Counterfactua
     hallucinated = replace(
         faithful, id=f"{name}-hallucinated", answer=seed.answer, label=Label.FAIL, meta={**shared, **edit}
     )
-    return Counterfactual(faithful, hallucinated)
+    return faithful, hallucinated
 
 
 def _checked(seed: Sample, answer: str, text: str, what: str) -> Rejected | None:

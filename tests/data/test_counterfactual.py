@@ -12,7 +12,7 @@ from scripted import REFUSED, scripted
 from data_pipeline.build.pipeline import build
 from data_pipeline.edits.verify import Rejected
 from data_pipeline.labels.recipe_teachers import Teachers
-from data_pipeline.pairs.counterfactual import Counterfactual, counterfactuals
+from data_pipeline.pairs.counterfactual import counterfactuals
 from data_pipeline.pairs.entities import entities_left
 from data_pipeline.teachers.base import Ask
 from data_pipeline.teachers.reasoning import explain
@@ -33,7 +33,7 @@ DOCUMENT = {
 
 def run(
     *answers: Any, seeds: list[Sample] | None = None, length: int = 20
-) -> list[Counterfactual | Rejected]:
+) -> list[tuple[Sample, Sample] | Rejected]:
     """Both stages, with the first stage's answers before the second's."""
     script = iter(answers)
     return list(counterfactuals(scripted(script, ahead=99), seeds or [SEED], length))
@@ -41,8 +41,8 @@ def run(
 
 def test_a_seed_gives_a_faithful_and_a_hallucinated_sample() -> None:
     [found] = run(EVIDENCE, DOCUMENT)
-    assert isinstance(found, Counterfactual)
-    faithful, hallucinated = found.faithful, found.hallucinated
+    assert not isinstance(found, Rejected)
+    faithful, hallucinated = found
     assert (faithful.answer, faithful.label) == ("Lyon", Label.PASS)
     assert (hallucinated.answer, hallucinated.label) == ("Paris", Label.FAIL)
     assert (faithful.id, hallucinated.id) == ("q1-counterfactual", "q1-counterfactual-hallucinated")
@@ -159,7 +159,7 @@ def test_a_document_keeps_no_entity_of_the_true_answer() -> None:
     evidence = {"counterfactual_answer": "里昂和罗讷河", "evidence": "法国的首都和大河是里昂和罗讷河。"}
     document = "法国位于西欧。法国的首都和大河是里昂和罗讷河。"
     [found] = run(evidence, {"document": document}, seeds=[seed])
-    assert isinstance(found, Counterfactual)
+    assert not isinstance(found, Rejected)
     [found] = run(evidence, {"document": document + "它不如巴黎大。"}, seeds=[seed])
     assert found == Rejected("document with an entity of the true answer", "巴黎")
 
@@ -169,5 +169,5 @@ def test_the_order_is_kept_past_those_that_fail() -> None:
     first = iter([REFUSED, EVIDENCE, REFUSED, REFUSED, EVIDENCE, REFUSED])
     script = scripted(lambda text: DOCUMENT if "<evidence>" in text else next(first), ahead=2)
     found = list(counterfactuals(script, seeds, 20))
-    names = [item.faithful.id if isinstance(item, Counterfactual) else item.reason for item in found]
+    names = [item.reason if isinstance(item, Rejected) else item[0].id for item in found]
     assert names == ["refused", "q1-counterfactual", "refused", "refused", "q4-counterfactual", "refused"]
