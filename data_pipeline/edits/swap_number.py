@@ -91,18 +91,14 @@ def _folded(document: str) -> str:
 
 def _near_number(fact: Fact, rng: Random) -> Iterator[str]:
     """Numbers of the same shape as ``fact``: as many digits, the same trailing zeros, commas and decimals."""
-    words: tuple[str, ...] = {
-        "word": SMALL_WORDS,
-        "ordinal-word": ORDINAL_WORDS[:6],
-    }.get(fact.form, ())
-    if words:
-        text = fact.text.lower()
-        at = words.index(text) if text in words else -1
-        near = [word for word in words[max(0, at - 3) : at + 4] if word != text] if at >= 0 else []
+    words = {"word": SMALL_WORDS, "ordinal-word": ORDINAL_WORDS[:6]}.get(fact.form, ())
+    text = fact.text.lower()
+    if text in words:
+        at = words.index(text)
+        near = [word for word in words[max(0, at - 3) : at + 4] if word != text]
         rng.shuffle(near)
         yield from near
-        return
-    if not fact.form.endswith("ord"):
+    elif not fact.form.endswith("ord"):
         yield from near_digits(fact.text, rng)
 
 

@@ -88,12 +88,10 @@ def _part(record: Record) -> str | None:
     return PARTS_OF_HALUBENCH.get(str(record.get("source_ds")))
 
 
-_HALUBENCH = _fields("passage", "question", "answer")
 BENCHMARKS: dict[str, tuple[Files, ...]] = {
-    "halubench": (
-        Files("*.csv", _HALUBENCH, shared=_part),
-        Files("*.jsonl", _HALUBENCH, shared=_part),
-        Files("**/*.parquet", _HALUBENCH, shared=_part),
+    "halubench": tuple(
+        Files(pattern, _fields("passage", "question", "answer"), shared=_part)
+        for pattern in ("*.csv", "*.jsonl", "**/*.parquet")
     ),
     "halueval": (
         Files("qa_data.json", _fields("knowledge", "question", "right_answer", "hallucinated_answer")),

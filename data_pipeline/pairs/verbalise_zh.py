@@ -113,9 +113,7 @@ def _where(question: str, found: re.Match[str], answer: str) -> str | None:
         return None
     if re.search(r"[在于於往到自至向]$", before):
         answer = re.sub(r"^(?:位于|位於|在|于|於)", "", answer)
-    elif before.endswith(("是", "去", "达", "达到", "来自", "前往", "指", "为", "為")) or not before:
-        pass
-    else:
+    elif before and not before.endswith(("是", "去", "达", "达到", "来自", "前往", "指", "为", "為")):
         return None
     return _put(question, found, answer)
 

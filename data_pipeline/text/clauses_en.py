@@ -105,12 +105,10 @@ def fill_be(clause: Clause, said: str) -> str | None:
     place = next((at for at, word in enumerate(tail) if word in _NAMING), None)
     if said.split()[0].lower() in PREPOSITIONS or sum(map(is_participle, tail)) > 1:
         return None
-    if place is not None and tail[-1] == tail[place]:
-        return f"{head} {' '.join(tail)} {said}"
-    if tail[-1] in PREPOSITIONS:
+    if tail[-1] in PREPOSITIONS or (place is not None and tail[-1] == tail[place]):
         return f"{head} {' '.join(tail)} {said}"
     for at, word in enumerate(tail):
-        if word in PREPOSITIONS and at and (at + 1 == len(tail) or tail[at + 1] in PREPOSITIONS):
+        if word in PREPOSITIONS and at and tail[at + 1] in PREPOSITIONS:
             return " ".join([head, *tail[: at + 1], said, *tail[at + 1 :]])
     return None
 

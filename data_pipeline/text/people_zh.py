@@ -113,21 +113,16 @@ def dotted_names(text: str) -> Iterator[tuple[int, int]]:
     for match in _DOTTED.finditer(text):
         if match.start() < last:
             continue
-        start, end = match.start(), match.end()
+        start = end = match.start()
         while (word := word_before(text, start)) and word.end == start and _sounds(word):
             start = word.start
-        at = match.start()
-        while True:
-            end = at + 1
+        while _DOTTED.match(text, end):
+            dot, end = end, end + 1
             while (word := word_after(text, end)) and word.start == end and _sounds(word):
                 end = word.end
-            if end == at + 1:
+            if end == dot + 1:
                 end = start  # a dot with nothing after it: half a name
                 break
-            if end < len(text) and _DOTTED.match(text, end):
-                at = end
-                continue
-            break
         end -= text[end - 1] in "饰以在与和为是于被由对向从将"  # sometimes taken for part of the name
         if start < match.start() and end > match.end():
             last = end
