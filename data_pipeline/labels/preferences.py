@@ -51,24 +51,17 @@ def _mode_rows(
     store: SampleStore, split: str, count: int, seed: int, mode: Mode, used: set[str]
 ) -> list[tuple[DPORow, Sample]]:
     """Pairs of one mode, half for each label; samples in ``used`` are skipped."""
-
-    def pool(label: Label) -> Iterator[Sample]:
-        drawn = store.samples(
-            "split = ? AND label = ? AND NOT excluded", (split, label.value), f"rank('dpo:{mode}:{seed}', id)"
-        )
-        return (sample for sample in drawn if sample.id not in used)
-
+    where, order = "split = ? AND label = ? AND NOT excluded", f"rank('dpo:{mode}:{seed}', id)"
     mistaken = Mistakes()  # hallucinated answers first: faithful ones then get faults of the same kinds
     made: dict[Label, list[tuple[DPORow, Sample]]] = {Label.FAIL: [], Label.PASS: []}
     for label, rows in made.items():
         wanted, failed = count // 2, len(made[Label.FAIL])
         if label is Label.PASS:
             wanted = failed if failed < wanted else (count + 1) // 2
-        for sample in pool(label):
+        for sample in store.samples(where, (split, label.value), order):
             if len(rows) == wanted:
                 break
-            row = _pair(sample, mode, mistaken)
-            if row is not None:
+            if sample.id not in used and (row := _pair(sample, mode, mistaken)) is not None:
                 rows.append((row, sample))
     return made[Label.FAIL][: len(made[Label.PASS])] + made[Label.PASS]
 

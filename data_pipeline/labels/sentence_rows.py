@@ -77,10 +77,7 @@ def known_spans(sample: Sample) -> Sequence[Span] | None:
         InputError: a span has no start or no end.
     """
     meta = sample.meta
-    if meta.get("kind") == "long":
-        marked: Any = meta.get("errors", ())
-    else:
-        marked = meta.get("spans")
+    marked: Any = meta.get("errors", ()) if meta.get("kind") == "long" else meta.get("spans")
     if marked is None or "injection" in meta or (not marked and sample.label is Label.FAIL):
         return None
     try:

@@ -87,23 +87,15 @@ def _pair(gold: Sample, kind: str, contrast: Contrast) -> tuple[Sample, Sample]:
     }
     if contrast.errors:
         edit["errors"] = [asdict(error) for error in contrast.errors]
-    question = gold.question if contrast.question is None else contrast.question
-    gold = gold if contrast.task is None else replace(gold, task=contrast.task)
-    faithful = replace(
-        gold,
-        question=question,
-        answer=gold.answer if contrast.faithful is None else contrast.faithful,
-        document=gold.document if contrast.faithful_document is None else contrast.faithful_document,
-        label=Label.PASS,
-        meta=shared,
+
+    def changed(answer: str | None, document: str | None) -> Sample:
+        new: dict[str, Any] = {"answer": answer, "document": document}
+        new |= {"question": contrast.question, "task": contrast.task}
+        return replace(gold, **{name: value for name, value in new.items() if value is not None})
+
+    faithful = changed(contrast.faithful, contrast.faithful_document)
+    wrong = changed(contrast.hallucinated, contrast.hallucinated_document)
+    return (
+        replace(faithful, label=Label.PASS, meta=shared),
+        replace(wrong, id=f"{gold.id}-hallucinated", label=Label.FAIL, meta={**shared, **edit}),
     )
-    hallucinated = replace(
-        gold,
-        id=f"{gold.id}-hallucinated",
-        question=question,
-        answer=gold.answer if contrast.hallucinated is None else contrast.hallucinated,
-        document=gold.document if contrast.hallucinated_document is None else contrast.hallucinated_document,
-        label=Label.FAIL,
-        meta={**shared, **edit},
-    )
-    return faithful, hallucinated

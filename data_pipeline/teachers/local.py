@@ -91,15 +91,12 @@ class LocalClient:
 
 def response(generation: Generation, prompt_tokens: int, wants_json: bool) -> dict[str, Any]:
     """A generation in the form of a chat completion."""
-    text = outermost_json(generation.text) if wants_json else generation.text
+    text = generation.text
+    begin, end = text.find("{"), text.rfind("}")
+    if wants_json and 0 <= begin < end:  # what a model writes around its JSON is left out
+        text = text[begin : end + 1]
     finish = "length" if generation.truncated else "stop"
     return {
         "choices": [{"message": {"role": "assistant", "content": text}, "finish_reason": finish}],
         "usage": {"prompt_tokens": prompt_tokens, "completion_tokens": generation.completion_tokens},
     }
-
-
-def outermost_json(text: str) -> str:
-    """The text from the first opening to the last closing brace, or all of it if there are none."""
-    begin, end = text.find("{"), text.rfind("}")
-    return text[begin : end + 1] if 0 <= begin < end else text
