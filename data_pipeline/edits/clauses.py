@@ -39,10 +39,8 @@ def is_tied(answer: str, start: int) -> bool:
 
     Reversing such a statement would contradict the rest of the answer.
     """
-    left, right = (
-        re.split(r"[.!?]\s", answer[:start])[-1],
-        re.split(r"(?<=[.!?])\s", answer[start:], maxsplit=1),
-    )
+    left = re.split(r"[.!?]\s", answer[:start])[-1]
+    right = re.split(r"(?<=[.!?])\s", answer[start:], maxsplit=1)
     goes_on = len(right) > 1 and _GOES_ON.match(right[1]) is not None
     return goes_on or _TIES.search(left + right[0]) is not None
 

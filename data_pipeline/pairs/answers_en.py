@@ -92,9 +92,5 @@ def duration(wh: str, answer: str, prep: str) -> str | None:
         return answer if re.match(r"(?:every|once|twice|each|annually|daily|weekly)", answer) else None
     if answer.split()[0].lower() in PREPOSITIONS:
         return answer if not prep else None
-    return (
-        f"for {answer}"
-        if NUMERIC.match(answer)
-        and re.search(r"(?:years?|months?|days?|hours?|minutes?|weeks?|centuries)$", answer)
-        else None
-    )
+    unit = re.search(r"(?:years?|months?|days?|hours?|minutes?|weeks?|centuries)$", answer)
+    return f"for {answer}" if unit and NUMERIC.match(answer) else None

@@ -110,11 +110,7 @@ def plain(text: str, language: Language) -> str | None:
     least, most = SIZES[language]
     text = _PARENTHESIS.sub("", text) if text[:1] not in "(（" else text
     text = re.sub(r"\s+", " ", text).strip()
-    if language == "zh":
-        text = _BLANKS_ZH.sub("", text)
-        said = _plain_zh(text)
-    else:
-        said = _plain_en(text)
+    said = _plain_zh(_BLANKS_ZH.sub("", text)) if language == "zh" else _plain_en(text)
     return said if said is not None and least <= len(units(said, language)) <= most else None
 
 

@@ -17,7 +17,6 @@ from data_pipeline.text.clauses_en import (
     MODALS,
     PREPOSITIONS,
     SUBORDINATORS,
-    base_of,
     fill,
     fill_be,
     is_finite,
@@ -76,10 +75,9 @@ def english(question: str, answer: str, document: str) -> str | None:
         made = None
     if not made:
         return None
-    front = found["front"]
-    made = front + (
-        made if not front else made[0].lower() + made[1:] if made.split()[0].lower() in DETERMINERS else made
-    )
+    if found["front"] and made.split()[0].lower() in DETERMINERS:
+        made = made[0].lower() + made[1:]
+    made = found["front"] + made
     return made[0].upper() + made[1:] + "."
 
 
@@ -103,19 +101,16 @@ def _who_what(wh: str, prep: str, words: list[str], said: str, document: str) ->
     if auxiliary in BE and not prep:
         return _with_be(wh, auxiliary, rest, said, noun)
     if auxiliary in HAVE and not prep and (is_participle(rest[0]) or not any(map(is_participle, rest))):
-        return (
-            f"{said} {auxiliary} {' '.join(rest)}" if not lists(said, auxiliary) and len(rest) > 1 else None
-        )
+        fits = not lists(said, auxiliary) and len(rest) > 1
+        return f"{said} {auxiliary} {' '.join(rest)}" if fits else None
     if auxiliary in MODALS and not prep and is_verb_only(rest[0]):
         return f"{said} {auxiliary} {' '.join(rest)}"
     clause = read_clause(auxiliary, rest)
     if clause is None:
         return None
     if prep:
-        first = said.split()[0].lower()
-        return " ".join(
-            [clause.subject, clause.verb, *clause.tail, *([] if first in PREPOSITIONS else [prep]), said]
-        )
+        behind = said if said.split()[0].lower() in PREPOSITIONS else f"{prep} {said}"
+        return " ".join([clause.subject, clause.verb, *clause.tail, behind])
     return fill(clause, said)
 
 
@@ -133,10 +128,7 @@ def _with_be(wh: str, be: str, rest: list[str], said: str, noun: str) -> str | N
         return fill_be(clause, said)
     if rest[-1] in PREPOSITIONS or any(word.endswith("ly") for word in rest):
         return None
-    if (
-        any(is_participle(word) or base_of(word) == "only" for word in rest[1:] if word.islower())
-        and not related
-    ):
+    if not related and any(is_participle(w) or is_verb_only(w) for w in rest[1:] if w.islower()):
         return None
     if first in DETERMINERS or re.search(r"[’']s?$", rest[0]):
         if noun or wh == "who":
@@ -155,16 +147,12 @@ def _subject_verb(wh: str, words: list[str], said: str) -> str | None:
     start = 0 if wh == "who" else next((at for at in range(min(3, len(words))) if is_finite(words[at])), None)
     if start is None or not is_finite(words[start]) or len(words) < start + 2 or lists(said, words[start]):
         return None
-    if (
-        sum(map(is_finite, words)) > 1
-        and not SUBORDINATORS.intersection(words)
-        and start == 0
-        and wh != "who"
-    ):
+    alone = start == 0 and wh != "who"
+    if alone and sum(map(is_finite, words)) > 1 and not SUBORDINATORS.intersection(words):
         return None
     if start and not is_noun_phrase(" ".join(words[:start])):
         return None
-    adjective = start == 0 and wh != "who" and words[0].endswith("ed") and words[1].islower()
+    adjective = alone and words[0].endswith("ed") and words[1].islower()
     if adjective and words[1] not in DETERMINERS | PREPOSITIONS:  # what acquired condition
         return None
     if words[-1] in PREPOSITIONS or words[start].lower() in ("happens", "happened"):

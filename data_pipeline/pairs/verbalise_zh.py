@@ -58,22 +58,16 @@ def _statement(question: str, answer: str) -> str | None:
     if found := _WHO.search(question):
         return _put(question, found, answer) if not re.search(r"[，,]", answer) else None
     if found := _YEAR.search(question):
-        return (
-            _put(question, found, answer + "年" * bool(re.fullmatch(r"\d{3,4}", answer)))
-            if re.search(r"\d{3,4}|年", answer)
-            else None
-        )
+        year = answer + "年" * bool(re.fullmatch(r"\d{3,4}", answer))
+        return _put(question, found, year) if re.search(r"\d{3,4}|年", answer) else None
     if found := _WHEN.search(question):
         dated = bool(re.search(r"[年月日时時]|世[纪紀]|\d{4}$", answer)) and len(answer) <= 16
         return _put(question, found, answer + "年" * bool(re.fullmatch(r"\d{4}", answer))) if dated else None
     if found := _WHERE.search(question):
         return _where(question, found, answer)
     if found := _SIZE.search(question):
-        return (
-            _put(question, found, answer)
-            if re.match(r"[约約]?\d", answer) and not re.match(r"\d+$", answer)
-            else None
-        )
+        measured = re.match(r"[约約]?\d", answer) and not re.match(r"\d+$", answer)
+        return _put(question, found, answer) if measured else None
     if found := _COUNT.search(question):
         return _count(question, found, answer)
     if re.match(r"[把被将將使让讓]|往往", answer):
@@ -159,8 +153,5 @@ def _which(question: str, found: re.Match[str], answer: str) -> str | None:
             return f"{before}{answer}{after[size:]}"
     if found[0][0] == "哪" and re.fullmatch(r"[\u4e00-\u9fff]{1,3}", after):
         return f"{before}{answer}" if not re.search(r"[了的过過到有流来來去走进進出关關向]", after) else None
-    return (
-        f"{before}{answer}"
-        if not after and re.search(r"[叫称稱作做为為是于於到成括用过過了]$", before)
-        else None
-    )
+    open_end = not after and re.search(r"[叫称稱作做为為是于於到成括用过過了]$", before)
+    return f"{before}{answer}" if open_end else None

@@ -123,14 +123,12 @@ def _organisations(text: str) -> Iterator[tuple[int, int, str]]:
     """Organisations of several words, from a name to an ending: 北京市第一中级人民法院."""
     run: list[Word] = []
     for word in (*segment(text), Word("。", "x", len(text), len(text))):
-        inside = (
-            word.tag in _IN_ORGANISATIONS and word.text.strip() and (not run or run[-1].end == word.start)
-        )
-        if inside:
+        fits = word.tag in _IN_ORGANISATIONS and word.text.strip()
+        if fits and (not run or run[-1].end == word.start):
             run.append(word)
             continue
         yield from _organisation(run, text)
-        run = [word] if word.tag in _IN_ORGANISATIONS and word.text.strip() else []
+        run = [word] if fits else []
 
 
 def _organisation(run: list[Word], text: str) -> Iterator[tuple[int, int, str]]:

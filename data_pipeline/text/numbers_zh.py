@@ -105,13 +105,9 @@ def _sums_up(text: str, match: re.Match[str]) -> bool:
         return True  # people named before
     if re.match(r"[个点项条种大]", behind) and re.search(r"一是|其一|第一[，,、]|一[、，]", behind):
         return True  # what it counts is listed right after
-    if (
-        behind[:1] in tuple("个种名位项大")
-        and behind[:1]
-        and (
-            "、" in re.split(r"[，。；：]", behind)[0]
-            or text[max(0, match.start() - 40) : match.start()].count("、") > 1
-        )
+    if behind[:1] in tuple("个种名位项大") and (
+        "、" in re.split(r"[，。；：]", behind)[0]
+        or text[max(0, match.start() - 40) : match.start()].count("、") > 1
     ):
         return True
     if before is None or before.end != match.start() or before.tag not in _OPENS_COUNT:

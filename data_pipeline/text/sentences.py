@@ -25,10 +25,8 @@ def whole_sentences(text: str, rows: bool = False) -> list[Span]:
     found: list[Span] = []
     for span in sentence_spans(text):
         if found:
-            before, between = (
-                text[found[-1].start : found[-1].end],
-                text[found[-1].end : span.start].strip(" \r"),
-            )
+            before = text[found[-1].start : found[-1].end]
+            between = text[found[-1].end : span.start].strip(" \r")
             broken = text[span.start].islower() and between == "\n"
             row = rows and len(before) < _SHORTEST and "|" not in before and not before.endswith(_ENDS)
             if broken or row or (not between and _SHORTENED.search(before)):
