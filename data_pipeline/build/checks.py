@@ -89,9 +89,7 @@ def check_splits(store: SampleStore, config: DataConfig) -> None:
 
 def _how_to_get_pairs(config: DataConfig) -> str:
     """Advice for a set whose samples all have the same label."""
-    if not any(source.perturb is not False for source in config.sources) or (
-        not config.perturb and not any(source.perturb for source in config.sources)
-    ):
+    if not any(map(config.perturbs, config.sources)):
         return "take sources with both labels, or let gold answers be perturbed ('perturb: true')"
     if not any(config.shares.values()):
         keys = ", ".join(repr(key) for key in KEYS.values())

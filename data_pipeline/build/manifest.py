@@ -34,11 +34,9 @@ def count_rows(path: Path) -> dict[str, int]:
     for _, row in read_jsonl(path):
         meta = row["meta"]
         total += 1
-        keys[f"{meta['mode']} {meta['label']}"] += 1
-        origin = (
-            f"rejected from {meta['rejected_from']}" if "rejected_from" in meta else f"by {meta['teacher']}"
-        )
-        keys[origin] += 1
+        rejected = meta.get("rejected_from")
+        origin = f"by {meta['teacher']}" if rejected is None else f"rejected from {rejected}"
+        keys.update((f"{meta['mode']} {meta['label']}", origin))
     return {"total": total, **dict(sorted(keys.items()))}
 
 

@@ -80,7 +80,7 @@ def build(
     ):
         sizes = sized(config)
         for entry, source in enumerate(config.sources):
-            perturbs = config.perturb if source.perturb is None else source.perturb
+            perturbs = config.perturbs(source)
             read = read_source(source, config.seed, config.licences, dropped.add)
             read = track(read, f"read {source.title}")
             failed = dropped.counts[FAILED]

@@ -10,11 +10,7 @@ SPLITS: tuple[Split, ...] = ("train", "validation", "test")
 
 
 def assign_splits(
-    store: SampleStore,
-    validation: float,
-    test: float,
-    seed: int,
-    given: Iterable[tuple[str, str]] = (),
+    store: SampleStore, validation: float, test: float, seed: int, given: Iterable[tuple[str, str]] = ()
 ) -> None:
     """Assign every document (``Sample.group``), and so every sample, to a split.
 

@@ -99,12 +99,11 @@ class DataConfig(StrictConfig):
     @model_validator(mode="after")
     def _pairs_of_labelled_answers(self) -> Self:
         for source in self.sources:
-            perturbs = self.perturb if source.perturb is None else source.perturb
-            if source.contrast_pairs and (perturbs or source.samples is not None):
+            if source.contrast_pairs and (self.perturbs(source) or source.samples is not None):
                 raise ValueError(
                     "contrast_pairs is for labelled samples (perturb: false), all of them (no samples)"
                 )
-            if source.samples is not None and source.samples.pairs and not perturbs:
+            if source.samples is not None and source.samples.pairs and not self.perturbs(source):
                 raise ValueError("pairs are made of gold answers that are perturbed; omit samples.pairs")
         return self
 
@@ -119,6 +118,10 @@ class DataConfig(StrictConfig):
         if self.counterfactuals is not None and self.counterfactuals.teacher == "rules":
             raise ValueError("counterfactuals need a chat model as their teacher")
         return self
+
+    def perturbs(self, source: SourceConfig) -> bool:
+        """Are the answers of a source perturbed?"""
+        return self.perturb if source.perturb is None else source.perturb
 
     @property
     def shares(self) -> dict[str, Share]:
