@@ -25,12 +25,7 @@ from data_pipeline.text.segment_zh import plain, segment, written_like
 from data_pipeline.text.sentences import starts_of
 from data_pipeline.text.words import words
 
-_WHAT = {
-    "number": "数字",
-    "date": "时间",
-    "year": "年份",
-    "entity": "名称",
-}
+_WHAT = {"number": "数字", "date": "时间", "year": "年份", "entity": "名称"}
 _CLAUSE = re.compile(r"[^，。；！？：,;!?:\n]+")
 _END = re.compile(r"[，。；！？：,;!?:\n]")
 _EMPTY = frozenset(words("empty_words_zh"))

@@ -40,11 +40,8 @@ def _from_document(fact: Fact, answer: str, document: str, question: str) -> Ite
         if other.form != fact.form or listed_together(fact.text, other.text, document):
             continue
         text = _written(fact, other)
-        if (
-            text
-            and _fits(fact, text, answer, question)
-            and not also_holds(fact.text, other.text, told, document)
-        ):
+        fits = text and _fits(fact, text, answer, question)
+        if fits and not also_holds(fact.text, other.text, told, document):
             yield 0.0, fact, text
 
 
@@ -60,12 +57,8 @@ def _written(fact: Fact, other: Fact) -> str:
 def _foreign(fact: Fact, answer: str, document: str, question: str, rng: Random) -> Iterator[Option]:
     held = {_key(other) for other in chinese_facts("date", document)}
     for text in _near(fact, rng):
-        other = Fact("date", text, 0, 0, fact.form)
-        if (
-            _key(other) not in held
-            and plain(text) not in plain(document)
-            and _fits(fact, text, answer, question)
-        ):
+        new = _key(Fact("date", text, 0, 0, fact.form)) not in held and plain(text) not in plain(document)
+        if new and _fits(fact, text, answer, question):
             yield 8.0, fact, text
 
 

@@ -44,19 +44,9 @@ def _from_document(fact: Fact, answer: str, document: str, question: str) -> Ite
     for other in {(o.text, o.form, o.unit): o for o in chinese_facts("number", document)}.values():
         if (other.form, other.unit) != (fact.form, fact.unit) or not fact.unit + fact.form.strip("int"):
             continue
-        text = (
-            plain(other.text)
-            if other.text != plain(other.text) and fact.text == plain(fact.text)
-            else other.text
-        )
-        one, two = _value(fact), _value(other)
-        if (
-            one == two
-            or not one
-            or not two
-            or max(one, two) / min(one, two) > _RATIO
-            or not _fits(fact, text, answer)
-        ):
+        text = plain(other.text) if fact.text == plain(fact.text) else other.text
+        low, high = sorted((_value(fact), _value(other)))
+        if not 0 < low < high or high / low > _RATIO or not _fits(fact, text, answer):
             continue
         if names(text + fact.unit, question) or listed_together(fact.text, other.text, document):
             continue

@@ -72,11 +72,7 @@ class LeakGate:
         """For each source: the samples checked, the samples dropped, and their share."""
         dropped = Counter(row["source"] for row in self.rows)
         return {
-            source: {
-                "checked": count,
-                "dropped": dropped[source],
-                "share": round(dropped[source] / count, 4),
-            }
+            source: {"checked": count, "dropped": dropped[source], "share": round(dropped[source] / count, 4)}
             for source, count in sorted(self._checked.items())
         }
 

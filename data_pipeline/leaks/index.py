@@ -13,14 +13,7 @@ from typing import Any
 
 from data_pipeline.leaks.evidence import LONG, WINDOW, evidence
 from data_pipeline.leaks.postings import Texts
-from data_pipeline.leaks.shingles import (
-    Shingles,
-    fingerprint,
-    fingerprint_of,
-    passages,
-    shingles,
-    words,
-)
+from data_pipeline.leaks.shingles import Shingles, fingerprint, fingerprint_of, passages, shingles, words
 from judge.types import Sample
 
 NEAR_DOCUMENT = 0.4

@@ -28,10 +28,7 @@ from judge.types import Language, Sample
 
 WORDINGS: Mapping[Language, tuple[str, ...]] = {"en": words("refusals_en"), "zh": words("refusals_zh")}
 """Refusals that name what was asked, in place of ``{}``."""
-BARE: Mapping[Language, tuple[str, ...]] = {
-    "en": words("bare_refusals_en"),
-    "zh": words("bare_refusals_zh"),
-}
+BARE: Mapping[Language, tuple[str, ...]] = {"en": words("bare_refusals_en"), "zh": words("bare_refusals_zh")}
 """Refusals that do not name it, or that quote the question."""
 BARE_SHARE = 0.2
 """Share of refusals that do not name what was asked although they could."""

@@ -26,7 +26,7 @@ _FIT_EN = re.compile(r"(?!To |[^.]{0,40}:|\d{1,3} [A-Z])(?:[A-Z][\w’'-]* |\d).
 _UNFIT_EN = re.compile(
     rf"\b(?:{either('unfit_words_en')})\b"
     r"|[\[\]()|•…©®~=<>{}?!#*@^_\\]|:(?!\d)|\.\.|--|''|``"
-    r"|[a-z\d]\.[A-Z]|\u2018|(?<=[a-z])\d|\b\d+,\d{1,2}\b(?!\d)|\s[,.]",
+    r"|[a-z\d]\.[A-Z]|\u2018|(?<=[a-z])\d|\b\d+,\d{1,2}\b(?!\d)|\s[,.]"
 )
 _AUXILIARY_EN = re.compile(
     r"\b(?:is|are|was|were|has|have|had|can|could|will|would|may|might|must|should|did|does|do)\b"

@@ -47,9 +47,7 @@ def read_clause(auxiliary: str, words: list[str]) -> Clause | None:
     """Subject, verb and rest of the words after an auxiliary; ``None`` unless the verb is clear."""
     kind = "base" if auxiliary in (*DO, *MODALS) else "participle"
     at = _verb_place(words, kind)
-    if at is None:
-        return None
-    if auxiliary in HAVE and words[at].endswith("ing"):
+    if at is None or (auxiliary in HAVE and words[at].endswith("ing")):
         return None
     start = at
     while start > 1 and (

@@ -33,9 +33,8 @@ def chinese_dates(text: str) -> list[Fact]:
     """Dates and times. A full date gives two facts: its year, and its month with day."""
     simple = plain(text)
     found: list[Fact] = []
-    taken = [
-        match.span() for match in re.finditer(r"《[^《》]*》", simple)
-    ]  # a date in a title is part of the title
+    # A date in a title is part of the title.
+    taken = [match.span() for match in re.finditer(r"《[^《》]*》", simple)]
     for form, pattern in _FORMS:
         for match in pattern.finditer(simple):
             start, end = match.span()

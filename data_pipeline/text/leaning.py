@@ -13,7 +13,7 @@ _DANGLES_EN = re.compile(
 )
 _DEPENDS_EN = re.compile(
     r"\b(?:this|these|those|such|the (?:latter|former|same|others?|two|three|four)|thereby|former|latter"
-    r"|earlier|previously|(?:days|weeks|months|years) later|so-called|do so|did so|one another|then)\b",
+    r"|earlier|previously|(?:days|weeks|months|years) later|so-called|do so|did so|one another|then)\b"
 )
 _SHORT_SUBJECT = re.compile(
     r"(?:The|A|An|Two|Three|Four|Five) (?:[a-z]+ ){1,2}"

@@ -65,18 +65,9 @@ def _full_names(text: str, word: Word) -> Iterator[tuple[int, int, str]]:
     rest = word_after(text, word.end)
     if rest and rest.start == word.end and rest.tag not in _AFTER_NAMES:
         whole = name + rest.text
-        if (
-            _PERSON.fullmatch(whole)
-            and _given(whole)
-            and (len(name) == 1 or text.count(name) == text.count(whole))
-        ):
+        if _is_full_name(whole) and (len(name) == 1 or text.count(name) == text.count(whole)):
             yield word.start, rest.end, "person"
-    if (
-        word.tag == "nr"
-        and _PERSON.fullmatch(name)
-        and _given(name)
-        and not (_FOREIGN.fullmatch(name) and len(name) > 2)
-    ):
+    if word.tag == "nr" and _is_full_name(name) and not (_FOREIGN.fullmatch(name) and len(name) > 2):
         yield word.start, word.end, "person"
     elif len(name) > 1 and _FOREIGN.fullmatch(name):
         yield word.start, word.end, "foreign"
@@ -86,14 +77,14 @@ def form_of_person(name: str) -> str:
     """The form of a person's name: ``foreign`` (written by sound), ``person``, or empty if it is none."""
     if all(_FOREIGN.fullmatch(part) or len(part) == 1 for part in _DOTTED.split(name)) and len(name) > 1:
         return "foreign"
-    return "person" if _PERSON.fullmatch(name) and _given(name) and name not in NOT_NAMES else ""
+    return "person" if _is_full_name(name) and name not in NOT_NAMES else ""
 
 
-def _given(name: str) -> bool:
-    """Could the characters after a surname be a given name?"""
-    return (
-        not _NOT_GIVEN.search(name[1:]) and name[-1] not in "寺庙宫殿州岛峰桥" and name[0] != "向"
-    )  # 向 is far more often a preposition
+def _is_full_name(name: str) -> bool:
+    """Is it a surname, followed by what could be a given name?"""
+    if not _PERSON.fullmatch(name) or name[0] == "向":  # 向 is far more often a preposition
+        return False
+    return not _NOT_GIVEN.search(name[1:]) and name[-1] not in "寺庙宫殿州岛峰桥"
 
 
 def _acts(text: str, start: int, end: int) -> bool:

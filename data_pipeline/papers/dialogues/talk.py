@@ -52,11 +52,7 @@ def talk(
 
 
 def _user_turns(
-    dialogues: Sequence[Dialogue],
-    number: int,
-    user: Ask,
-    repair: Ask | None,
-    rewritten: Rewritten,
+    dialogues: Sequence[Dialogue], number: int, user: Ask, repair: Ask | None, rewritten: Rewritten
 ) -> None:
     """Add A's turn of one round, repaired if necessary."""
     asked = [item for item in dialogues if (item.id, number) not in rewritten]

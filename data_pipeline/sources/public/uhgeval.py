@@ -39,10 +39,7 @@ def read(data_dir: Path) -> Iterator[Sample]:
         group = group_of("".join(document.split()))  # some articles come twice, cut at two places
         shared: dict[str, Any] = {"pair": f"uhgeval-{name}", "type": row.text("type")}
         hallucinated = {**shared, "model": row.text("generatedBy"), "spans": found}
-        for label, text, meta in (
-            (Label.PASS, real, shared),
-            (Label.FAIL, answer, hallucinated),
-        ):
+        for label, text, meta in ((Label.PASS, real, shared), (Label.FAIL, answer, hallucinated)):
             if (group, text) in seen:
                 continue
             seen.add((group, text))

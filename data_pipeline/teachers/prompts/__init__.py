@@ -26,13 +26,7 @@ __all__ = [
 def describe() -> dict[str, str]:
     """Version and hash of all texts and schemas here. The judging prompt is the judge's and has its own."""
     texts = [
-        [
-            perturbation.TASKS,
-            perturbation.RULES,
-            perturbation.MORE,
-            perturbation.REPLY,
-            perturbation.SCHEMA,
-        ],
+        [perturbation.TASKS, perturbation.RULES, perturbation.MORE, perturbation.REPLY, perturbation.SCHEMA],
         [known_label.RULES, known_label.CHANGE, known_label.GOLD, known_label.STYLE, known_label.REPLY],
         [known_label.SCHEMA],
         [counterfactual.EVIDENCE, counterfactual.EVIDENCE_SCHEMA],
