@@ -14,6 +14,14 @@ from judge.prompting.sentences import sentence_spans
 
 _CHANGES = re.compile(r"incr|decr|impr|wors|rose|fell|ris|fall|reduc|rais|grow|decl|gain|lost", re.I)
 _DENIED = re.compile(r"\b(?:not|no|nor|never|neither|none|without|cannot|hardly)\b|n[’']t\b", re.I)
+_PLURAL = re.compile(
+    r" (?:than (?:\d|[a-z]+ty\b|half|one)|(?!than)(?:[a-z]+ ){0,2}[a-z]{3,}[^su]s\b"
+    r"|(?:people|children|men|women|staff)\b)"
+)
+_ADJECTIVE = re.compile(r" [a-z]+(?:ive|al|ate|ous|ful|able|ible|ent|ant|ic|ed|ing|ly|than)\b")
+_MEASURED = re.compile(
+    r" than (?:\d[\d,.]* ?(?:%|percent|per cent|m\b|km|k?g\b)|\w+ (?:decades|years|months|weeks|days|hours))"
+)
 _FROM_TO = re.compile(r"\bfrom (?:about |around )?[$€£]?\d[^.]*? to (?:about |around )?[$€£]?\d")
 
 
@@ -61,20 +69,7 @@ def _base(word: str) -> str:
 
 def _number_agrees(word: str, text: str, after: str) -> bool:
     """ "more" becomes "fewer" before a plural or a number, and "less" elsewhere."""
-    if word == "more" and text in ("less", "fewer"):
-        plural = bool(
-            re.match(
-                r" (?:than (?:\d|[a-z]+ty\b|half|one)|(?!than)(?:[a-z]+ ){0,2}[a-z]{3,}[^su]s\b"
-                r"|(?:people|children|men|women|staff)\b)",
-                after,
-            )
-        ) and not re.match(r" [a-z]+(?:ive|al|ate|ous|ful|able|ible|ent|ant|ic|ed|ing|ly|than)\b", after)
-        money = bool(
-            re.match(
-                r" than (?:\d[\d,.]* ?(?:%|percent|per cent|m\b|km|k?g\b)"
-                r"|\w+ (?:decades|years|months|weeks|days|hours))",
-                after,
-            )
-        )
-        return (text == "fewer") == (plural and not money)
-    return True
+    if word != "more" or text not in ("less", "fewer"):
+        return True
+    counted = _PLURAL.match(after) and not _ADJECTIVE.match(after) and not _MEASURED.match(after)
+    return (text == "fewer") == bool(counted)

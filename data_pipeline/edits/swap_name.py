@@ -39,12 +39,10 @@ def entity(answer: str, document: str, question: str, rng: Random) -> Edit | Non
             head = fact.unit if fact.form in _BY_HEAD else ""
             if other.form != fact.form or len(new) < 2 or _related(old, new, head):
                 continue
-            if any(_known(new, told, head) for told in (answer, question)) or listed_together(
-                old, new, document
-            ):
-                continue
             if (
-                _article(answer, spots[0]) != _article(document, other.start)
+                any(_known(new, told, head) for told in (answer, question))
+                or listed_together(old, new, document)
+                or _article(answer, spots[0]) != _article(document, other.start)
                 or not _alike(fact, other)
                 or (_GENDERED.search(answer) and _gender_unlike(fact, other))
                 or may_also_hold(at, new, answer, question, document)
@@ -101,12 +99,12 @@ def _goes_before(before: str) -> bool:
     return last is not None and not (last[1].lower().rstrip(".") in _STOP or is_title(last[1]))
 
 
-def _known(name: str, text: str, head: str = "") -> bool:
+def _known(name: str, text: str, head: str) -> bool:
     """Does the text name this already, even if only by a part of the name other than its head word?"""
     return any(occurs(part, text) for part in _parts(name) - {head})
 
 
-def _related(one: str, two: str, head: str = "") -> bool:
+def _related(one: str, two: str, head: str) -> bool:
     """May the two be names of one thing? A shared head word does not make them one."""
     first, second = _parts(one) - {head}, _parts(two) - {head}
     if not first or not second or first & second:

@@ -10,7 +10,7 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from itertools import combinations
+from itertools import combinations, islice
 from typing import NamedTuple
 
 from data_pipeline.edits.edit import bare, bare_document, occurs
@@ -175,24 +175,20 @@ def _pair(
     pairs = []
     for first, second in combinations(ranked[:CHOICE], 2):
         one, two = first[3], second[3]
-        if first[2] != second[2] and _of_a_length(one.text, two.text):
-            new = len(_lacking(one, [before.known, two.known])) + len(
-                _lacking(two, [before.known, one.known])
-            )
+        sizes = len(one.text), len(two.text)
+        if first[2] != second[2] and max(sizes) - min(sizes) <= LENGTHS * max(sizes):
+            new = sum(len(_lacking(a, [before.known, b.known])) for a, b in ((one, two), (two, one)))
             pairs.append((4 * new + first[0] + second[0], one, two))
-    left = TRIES
+    unsupported = (
+        (one, two)
+        for _, one, two in sorted(pairs, key=lambda pair: pair[0])
+        if not any(is_supported(a, [before.known, b.known], gold) for a, b in ((one, two), (two, one)))
+    )
     best = None
-    for _, one, two in sorted(pairs, key=lambda pair: pair[0]):
-        if is_supported(one, [before.known, two.known], gold) or is_supported(
-            two, [before.known, one.known], gold
-        ):
-            continue
+    for one, two in islice(unsupported, TRIES):
         best = best or (one, two)
         if not _told_by_look_up(one, two, gold) and not _told_by_look_up(two, one, gold):
             return one, two
-        left -= 1
-        if not left:
-            break
     return best
 
 
@@ -200,10 +196,6 @@ def _told_by_look_up(foreign: Addition, other: Addition, gold: Sample) -> bool:
     document = f"{gold.document_text}\n\n{other.passage}"
     judged = replace(gold, document=document, question="", answer=foreign.text)
     return label_by_rules(judged) is Label.FAIL
-
-
-def _of_a_length(one: str, two: str) -> bool:
-    return abs(len(one) - len(two)) <= LENGTHS * max(len(one), len(two))
 
 
 def _goes_on(before: Addition, one: Addition) -> bool:
