@@ -52,7 +52,7 @@ class DataConfig(StrictConfig):
     """Trim or leave out gold answers that their document does not support, as far as rules can tell."""
     perturb: bool = True
     """Make contrast pairs from gold answers. ``false``: use labelled samples unchanged."""
-    edit_types: tuple[str, ...] = EDIT_TYPES
+    edit_types: tuple[str, ...] = Field(default=EDIT_TYPES, min_length=1)
     from_document: Share = Field(default=0.6, ge=0, le=1)
     """Some edits insert text from the document, others text that is new to it. Of the gold answers that allow
     both sorts, the share that get the first; the others get the sort that they allow."""

@@ -12,6 +12,7 @@ from judge.configs import Place, StrictConfig
 from judge.errors import unknown
 from judge.formats.shared import SIDED
 from judge.rows import plain_label
+from judge.samples import FIELDS
 from judge.types import Label, Language, Task
 
 
@@ -115,6 +116,9 @@ class SourceConfig(StrictConfig):
         if self.form is None:
             if self.labels is not None and self.kind not in ("file", "hub"):
                 raise ValueError(f"kind {self.kind} takes no labels without a form")
+            for name in self.columns or ():
+                if name not in FIELDS:
+                    raise ValueError(unknown("field of a sample", name, FIELDS))
             return self
         if self.form not in FORMS:
             raise ValueError(unknown("form", self.form, FORMS))

@@ -37,6 +37,7 @@ def test_a_recipe_with_every_use_of_teachers(tmp_path: Path) -> None:
 
 WRONG = [
     ("edit: 1", r"unknown key 'edit'; did you mean 'edits'"),
+    ("edit_types: []", "'edit_types'.*at least 1 item"),
     ("edit_types: [numbr]", r"unknown edit type 'numbr'; did you mean 'number'"),
     ("preferences: {model: m}", r"'preferences.model': is gone: omit it; rejected judgements are composed"),
     ("leaks: {benchmarks: [fib]}", r"'leaks.benchmarks': is gone: omit it; the gate compares"),
@@ -51,6 +52,10 @@ SOURCES = [
     ("{kind: fib, split: train}", "kind fib takes no split"),
     ("{kind: hub}", "kind hub needs a path"),
     ("{kind: drop, columns: {answer: a}}", "kind drop takes no columns"),
+    (
+        "{kind: file, path: x, columns: {documnt: a}}",
+        "unknown field of a sample 'documnt'; did you mean 'document'",
+    ),
     ("{kind: asqa, side: whole}", "kind asqa takes no side"),
     ("{kind: asqa, window_tokens: 100}", "kind asqa takes no window_tokens"),
     ("{kind: starter, constants: {task: qa}}", "kind starter takes no constants"),
