@@ -9,7 +9,7 @@ import typer
 
 from judge.cli.options import COLUMNS, DATA_DIR, GOLD_LABELS, parse_columns, parse_gold_labels, parse_names
 from judge.errors import InputError, counted, unknown
-from judge.rows import check_jsonl_output
+from judge.rows import check_jsonl_output, check_outputs
 from judge.types import Sample
 
 app = typer.Typer(add_completion=False)
@@ -157,10 +157,9 @@ def agreement_command(
     outputs = [path for path in (disagreements, labelled, diahalu) if path is not None]
     if samples is None and outputs:
         raise InputError("give --samples: what was annotated")
-    for number, path in enumerate(outputs):
+    for path in outputs:
         check_jsonl_output(path, [*files, Path(samples or "")], "samples")
-        if path.resolve() in [other.resolve() for other in outputs[:number]]:
-            raise InputError("is named for two outputs; give each its own file", file=path)
+    check_outputs(outputs, (), "samples")
     annotations = read_exports(files)
     annotated = [] if samples is None else _load(samples, data_dir, columns, gold_labels)
     decided = decide(annotated, annotations) if annotated else []

@@ -33,9 +33,15 @@ def report_command(
     from eval.verdicts import REPORT
     from judge.errors import InputError
     from judge.files import write_text
+    from judge.rows import check_outputs
 
+    outputs = [path for path in (model_card, html, markdown) if path is not None]
     folders = [given.parent if given.name == REPORT else given for given in folders]
-    folders = [place for given in folders for place in (listed(given) if given.is_file() else [given])]
+    indices = [given for given in folders if given.is_file()]
+    folders = [place for given in folders for place in (listed(given) if given in indices else [given])]
+    places = [place for folder in folders for place in (folder, *result_folders(folder))]
+    read = [file for place in places for file in place.glob("*.json*")]
+    check_outputs(outputs, [*indices, *read], "report")
     answers = read_results(folders)
     judged = [folder for folder in folders if folder not in result_folders(folder)]
     sets = read_sets(judged) if judged or not answers else []
@@ -47,8 +53,7 @@ def report_command(
         write_text(html, html_page(sets, answers))
     if markdown is not None:
         write_text(markdown, as_markdown(sets, answers))
-    for path in (model_card, html, markdown):
-        if path is not None:
-            typer.echo(f"wrote {path}")
-    if html is None and markdown is None and model_card is None:
+    for path in outputs:
+        typer.echo(f"wrote {path}")
+    if not outputs:
         typer.echo(as_markdown(sets, answers), nl=False)

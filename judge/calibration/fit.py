@@ -1,12 +1,13 @@
 """Fitting a calibration curve and thresholds to labelled samples; see :mod:`judge.calibration.curve`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from judge.calibration.curve import Calibration, Curve, Method, Target, Threshold, log_odds
 from judge.calibration.reliability import calibration_error
-from judge.errors import InputError, JudgeError
+from judge.errors import InputError, JudgeError, counted
 
 FOLDS = 5
 FEWEST, DOCUMENTS = 20, 10
@@ -87,6 +88,19 @@ def check_enough(fails: Sequence[bool], groups: Sequence[str], file: Path | None
             "label more answers",
             file=file,
         )
+
+
+@contextmanager
+def blaming_the_unread(file: Path, errors: Sequence[str | None]) -> Iterator[None]:
+    """In the block, ``InputError`` is about the samples that got no probability, if ``errors`` has some."""
+    try:
+        yield
+    except InputError:
+        if not errors:
+            raise
+        why = errors[0] or "one of its sentences got none"
+        message = f"{counted(len(errors), 'sample')} got no probability; the first: {why}"
+        raise InputError(message, file=file) from None
 
 
 def find_threshold(

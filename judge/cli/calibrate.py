@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 app = typer.Typer(add_completion=False)
 
+TARGET = 0.9
+
 
 @app.command("calibrate", cls=WithSettings)
 @loads_judge(without=("threshold", "prior", *CASCADE, "base_url", "call_cache"))
@@ -54,8 +56,10 @@ def calibrate_command(
     ] = "platt",
     target_precision: Annotated[
         float, setting("Precision of FAIL to find a threshold for.", min=0, max=1)
-    ] = 0.9,
-    target_recall: Annotated[float, setting("Recall of FAIL to find a threshold for.", min=0, max=1)] = 0.9,
+    ] = TARGET,
+    target_recall: Annotated[
+        float, setting("Recall of FAIL to find a threshold for.", min=0, max=1)
+    ] = TARGET,
 ) -> None:
     """Calibrate p(FAIL) on labelled samples, and find thresholds for a precision and a recall of FAIL.
 
@@ -65,11 +69,19 @@ def calibrate_command(
     """
     from rich.console import Console
 
-    from judge.calibration.fit import check_enough, fit_calibration
+    from judge.calibration.fit import blaming_the_unread, check_enough, fit_calibration
     from judge.files import sha256_file, write_json
+    from judge.formats.spans import check_spans
     from judge.rows import as_file
     from judge.samples import read_samples
 
+    for name, changed in (
+        ("method", method != "platt"),
+        ("target_precision", target_precision != TARGET),
+        ("target_recall", target_recall != TARGET),
+    ):
+        if changed and settings["claims"]:
+            raise InputError(f"{name} has no effect with --claims; omit one of them", field="--set")
     folder = Path(model)
     if not folder.is_dir():
         raise InputError(
@@ -78,7 +90,8 @@ def calibrate_command(
     identity = read_identity(model)
     means = parse_gold_labels(gold_labels)
     with as_file(data, encoding) as file:
-        samples = list(read_samples(file, parse_columns(columns), labels=means, gold=True))
+        check = check_spans if settings["claims"] else None
+        samples = list(read_samples(file, parse_columns(columns), labels=means, gold=True, check=check))
         digest = sha256_file(file)
     watch_languages(model, settings).look_through(samples)
     if seen := count_trained_on(model, samples):
@@ -86,13 +99,13 @@ def calibrate_command(
             f"{data}: {model} was trained on the documents of {seen:,} of these {len(samples):,} samples; "
             "calibrated on what it remembers, it is too sure of itself"
         )
-    if settings["claims"]:
-        _fit_claims(model, settings, data.name, samples, digest)
-        return
     check_enough([one.label is Label.FAIL for one in samples], [one.unit for one in samples], data)
+    if settings["claims"]:
+        _fit_claims(model, settings, data, samples, digest)
+        return
     judge = _load(model, settings)
     raw, loaded = replace(judge, calibrations={}), judge.describe()  # type: ignore[type-var]
-    verdicts = track(raw.iter_check(samples), data.name, len(samples))
+    verdicts = list(track(raw.iter_check(samples), data.name, len(samples)))
     scored = [
         (verdict.p_fail, sample)
         for sample, verdict in zip(samples, verdicts, strict=True)
@@ -102,9 +115,10 @@ def calibrate_command(
     fails = [sample.label is Label.FAIL for _, sample in scored]
     groups = [sample.unit for _, sample in scored]
     wanted: dict[Target, float] = {"precision": target_precision, "recall": target_recall}
-    calibration, held_out = fit_calibration(
-        method, p_fail, fails, groups, wanted, **fitted_for(loaded, digest)
-    )
+    with blaming_the_unread(data, [one.error for one in verdicts if one.p_fail is None]):
+        calibration, held_out = fit_calibration(
+            method, p_fail, fails, groups, wanted, **fitted_for(loaded, digest)
+        )
     fitted = {judge.mode: calibration.model_dump(mode="json")}
     identity["calibration"] = {**identity.get("calibration", {}), **fitted}
     write_json(folder / JUDGE_FILE, identity)
@@ -134,8 +148,9 @@ def _load(model: str, settings: Settings) -> "Judge | CalibratedEncoder":
     return judge
 
 
-def _fit_claims(model: str, settings: Settings, title: str, samples: "list[Sample]", digest: str) -> None:
+def _fit_claims(model: str, settings: Settings, data: Path, samples: "list[Sample]", digest: str) -> None:
     """Fit the rule that combines the sentences' probabilities to the answer's, and store it."""
+    from judge.calibration.fit import blaming_the_unread
     from judge.claims.checker import ClaimsJudge
     from judge.claims.fit import UNMARKED, Labelled, compare, fit_claims, wrong_sentences
     from judge.claims.rule import FIELD
@@ -143,14 +158,18 @@ def _fit_claims(model: str, settings: Settings, title: str, samples: "list[Sampl
 
     if settings["mode"] == "reason":
         raise InputError("claims are calibrated in verdict mode, which has probabilities; omit --mode")
-    if not any(any(wrong_sentences(sample) or ()) for sample in samples):
+    marks = [wrong_sentences(sample) for sample in samples]
+    if not any(any(wrong or ()) for wrong in marks):
         raise InputError(UNMARKED)  # before an hour of judging
+    if unmarked := marks.count(None):
+        typer.echo(f"{counted(unmarked, 'FAIL answer')} without marks: their sentences are not used")
     judge = _load(model, settings)
     raw = ClaimsJudge(replace(judge, calibrations={}))  # type: ignore[type-var]
-    verdicts = track(raw.iter_check(samples), title, len(samples))
+    verdicts = list(track(raw.iter_check(samples), data.name, len(samples)))
     found = Labelled()
     taken = [found.add(sample, verdict) for sample, verdict in zip(samples, verdicts, strict=True)]
-    fitted = fit_claims(found, **fitted_for(judge.describe(), digest))
+    with blaming_the_unread(data, [one.error for one, had in zip(verdicts, taken, strict=True) if not had]):
+        fitted = fit_claims(found, **fitted_for(judge.describe(), digest))
     write_json(Path(model) / JUDGE_FILE, {**read_identity(model), FIELD: fitted.model_dump(mode="json")})
     if not all(taken):
         typer.echo(f"omitted {counted(taken.count(False), 'sample')} without all probabilities")

@@ -11,6 +11,7 @@ from typing import Literal, get_args
 from judge.errors import InputError, unknown
 from judge.formats.files import find_file, group_of, need_folder, resolve_data_dir
 from judge.formats.records import Record, read_lines
+from judge.formats.spans import is_span
 from judge.types import Label, Sample, Task
 
 ORIGINAL = "github.com/ParticleMedia/RAGTruth, folder dataset"
@@ -72,8 +73,7 @@ def read(responses: Path, sources: Path, split: Split = "test") -> list[Sample]:
             )
         response = row.text("response")
         for span in spans:
-            start, end = span.get("start"), span.get("end")
-            if type(start) is not int or type(end) is not int or not 0 <= start < end <= len(response):
+            if not is_span(span, response):
                 raise row.wrong("labels", f"has a span outside the response: {span!r:.80}")
         kind, document, question = known[name]
         meta = {

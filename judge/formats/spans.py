@@ -1,6 +1,28 @@
 """The places where answers are wrong, from data sets that mark them."""
 
+from collections.abc import Mapping
+from typing import Any
+
+from judge.errors import InputError
 from judge.types import Label, Sample
+
+
+def is_span(span: Any, text: str) -> bool:
+    """Whether ``span`` is an object whose integers ``start`` and ``end`` mark a part of ``text``."""
+    start, end = (span.get(key) if isinstance(span, Mapping) else None for key in ("start", "end"))
+    return type(start) is int and type(end) is int and 0 <= start < end <= len(text)
+
+
+def check_spans(sample: Sample) -> None:
+    """Raise ``InputError`` if ``meta.spans`` is given and no list of {start, end} in the answer."""
+    spans, answer = sample.meta.get("spans"), sample.answer
+    fit = isinstance(spans, list | tuple) and all(is_span(one, answer) for one in spans)
+    if spans is not None and not fit:
+        raise InputError(
+            f"holds {spans!r:.80}, expected a list of {{start, end}}: integers, 0 <= start < end <= "
+            f"{len(answer)}, the characters of the answer",
+            field="meta.spans",
+        )
 
 
 def wrong_spans(sample: Sample) -> list[tuple[int, int]] | None:
@@ -13,13 +35,13 @@ def wrong_spans(sample: Sample) -> list[tuple[int, int]] | None:
     meta = sample.meta
     if meta.get("injection_place") == "answer":
         return None  # the attack is not supported either
-    named = meta.get("spans", meta.get("errors"))
+    named, answer = meta.get("spans", meta.get("errors")), sample.answer
     inserted = meta.get("inserted")
     if sample.label is Label.PASS:
         return [] if named is not None or "pair" in meta else None
-    if named and all("start" in one and "end" in one for one in named):
-        return [(int(one["start"]), int(one["end"])) for one in named]
-    if inserted and sample.answer.count(inserted) == 1:
-        start = sample.answer.index(inserted)
+    if named and isinstance(named, list | tuple) and all(is_span(one, answer) for one in named):
+        return [(one["start"], one["end"]) for one in named]
+    if inserted and answer.count(inserted) == 1:
+        start = answer.index(inserted)
         return [(start, start + len(inserted))]
     return None

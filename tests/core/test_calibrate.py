@@ -42,6 +42,7 @@ from judge.prompting.finishing import finish
 from judge.prompting.prompts import prompt_hash
 from judge.prompting.templates import TemplatePrompt
 from judge.samples import write_samples
+from judge.shipped import model_path
 from judge.types import Label, Sample, Verdict
 from tests.calling import ModelFolder, Refused, call
 from tests.tiny_data import rows_of
@@ -482,6 +483,17 @@ def test_gold_labels_in_words_of_ones_own(
         assert call(*command, "--model", folder, *said) == 0
     assert "platt on 80 samples" in capsys.readouterr().out
     (folder / "judge.json").write_bytes(before)
+
+
+def test_samples_that_the_judge_does_not_read_are_told(tmp_path: Path, refused: Refused) -> None:
+    shutil.copytree(model_path("reference"), tmp_path / "judge")
+    samples = [
+        Sample(f"{at}", f"塔高{at}米。", "很高。", language="zh", label=Label.FAIL if at % 2 else Label.PASS)
+        for at in range(40)
+    ]
+    write_samples(tmp_path / "zh.jsonl", samples)
+    said = refused("calibrate", "--model", tmp_path / "judge", "--data", tmp_path / "zh.jsonl")
+    assert "zh.jsonl: 40 samples got no probability; the first: " in said
 
 
 def test_wrong_calls(judged: Judged, tmp_path: Path, refused: Refused) -> None:

@@ -27,7 +27,7 @@ from judge.load import load_judge
 from judge.prompting.sentences import claim_spans
 from judge.samples import write_samples
 from judge.types import Label, Mode, Sample, Span, Verdict, verdict_from_json, verdict_to_json
-from tests.calling import ModelFolder, call
+from tests.calling import ModelFolder, Refused, call
 
 BRIDGE = (
     "The Tarn Bridge was designed by Ada Holst and opened in 1931, after nine years of quarrels about its "
@@ -291,15 +291,49 @@ def test_calibrate_keeps_the_rule_beside_the_model(
 
     folder = tmp_path / "model"
     shutil.copytree(model_folder("chatml"), folder)
-    samples, _ = labelled(24)
-    write_samples(tmp_path / "marked.jsonl", samples)
+    samples, _ = labelled(48)
+    unmarked = next(sample for sample in samples if sample.label is Label.FAIL)
+    data = [replace(sample, meta={}) if sample is unmarked else sample for sample in samples]
+    write_samples(tmp_path / "marked.jsonl", data)
     assert call("calibrate", "--claims", "--model", folder, "--data", tmp_path / "marked.jsonl") == 0
     out = capsys.readouterr().out
-    assert "72 sentences" in out and "by both (the rule)" in out
-    assert json.loads((folder / JUDGE_FILE).read_text())["claims"]["samples"] == 24
+    assert "141 sentences" in out and "by both (the rule)" in out
+    assert "1 FAIL answer without marks: their sentences are not used" in out
+    assert json.loads((folder / JUDGE_FILE).read_text())["claims"]["samples"] == 48
     judge = load_judge(str(folder), claims=True)
     assert isinstance(judge, ClaimsJudge) and judge.calibration is not None
     [verdict] = judge.check(samples[:1])
     values = [claim.p_fail or 0 for claim in verdict.claims]
     assert verdict.p_fail is not None and len(values) == 3 and "claims" in judge.describe()
     assert call("calibrate", "--claims", "--mode", "reason", "--model", folder, "--data", "x.jsonl") == 2
+
+
+@pytest.mark.parametrize(
+    "spans",
+    [
+        [{"start": 60, "end": 90}],
+        [{"start": 9, "end": 6}],
+        [{"start": 6, "end": 6}],
+        [{"start": "6", "end": "9"}],
+        [{"start": 6.0, "end": 9.0}],
+        [{"start": -4, "end": float("nan")}],
+        [{"start": None, "end": 9}],
+        [[6, 9]],
+        [6, 9],
+        6,
+    ],
+)
+def test_wrong_marks_are_refused(spans: Any, tmp_path: Path, refused: Refused) -> None:
+    samples, _ = labelled(48)
+    write_samples(tmp_path / "m.jsonl", [samples[0], replace(samples[1], meta={"spans": spans})])
+    said = refused("calibrate", "--claims", "--model", tmp_path, "--data", tmp_path / "m.jsonl")
+    assert "m.jsonl:2: field 'meta.spans': holds " in said and "0 <= start < end <= 32" in said
+
+
+def test_claims_take_no_targets_and_need_enough_samples(tmp_path: Path, refused: Refused) -> None:
+    samples, _ = labelled(24)
+    write_samples(tmp_path / "few.jsonl", samples)
+    given = ("calibrate", "--claims", "--model", tmp_path, "--data", tmp_path / "few.jsonl")
+    assert "calibration needs 20 of each" in refused(*given)
+    for change in ("method=isotonic", "target_precision=0.8", "target_recall=0.8"):
+        assert "has no effect with --claims" in refused(*given, "--set", change)

@@ -240,7 +240,8 @@ def test_wrong_spans() -> None:
     assert wrong_spans(replace(fail, meta={"errors": spans})) == [(6, 10)]
     assert wrong_spans(replace(fail, meta={"pair": "p", "inserted": "21 m"})) == [(6, 10)]
     assert wrong_spans(replace(fail, meta={"pair": "p", "inserted": "i"})) is None  # stands there twice
-    assert wrong_spans(replace(fail, meta={"spans": [{"text": "21 m"}]})) is None
+    for unknown in ([{"text": "21 m"}], [{"start": 6, "end": 99}], [6, 10], 6):
+        assert wrong_spans(replace(fail, meta={"spans": unknown})) is None
     assert wrong_spans(fail) is None
     faithful = replace(fail, label=Label.PASS)
     assert wrong_spans(faithful) is None and wrong_spans(replace(faithful, meta={"pair": "p"})) == []

@@ -370,6 +370,13 @@ def test_command(folders: list[Path], tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is the run finished"):
         invoke(app, folders[1], tmp_path / "nothing", "--html", tmp_path / "b.html")
     assert not (tmp_path / "b.html").exists()
+    for out, why in (
+        (folders[1] / "verdicts.jsonl", "is a file that is read"),
+        (page, "is named for two outputs"),
+        (tmp_path / "a.md.gz", r"the report is not packed; give a name such as a\.md, not \.gz"),
+    ):
+        with pytest.raises(InputError, match=why):
+            invoke(app, folders[1], "--html", page, "--markdown", out)
 
 
 class Reader(HTMLParser):

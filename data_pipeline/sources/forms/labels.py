@@ -7,6 +7,7 @@ from typing import Any
 from data_pipeline.sources.forms.base import Answer, Asked
 from judge.errors import unknown
 from judge.formats.records import Record
+from judge.formats.spans import is_span
 from judge.rows import plain_label
 from judge.types import Label
 
@@ -60,8 +61,7 @@ def spans(row: Record, asked: Asked) -> list[Answer] | str:
             "spans", f"holds {found!r:.60}, expected a list of spans (empty for a faithful answer)"
         )
     for span in found:
-        start, end = (span.get(key) if isinstance(span, dict) else None for key in ("start", "end"))
-        if type(start) is not int or type(end) is not int or not 0 <= start < end <= len(answer):
+        if not is_span(span, answer):
             raise row.wrong("spans", f"has a span outside the answer: {span!r:.80}")
     return [Answer(answer, Label.FAIL if found else Label.PASS, meta={"spans": found})]
 
