@@ -60,10 +60,8 @@ def comparison_table(comparison: Comparison, first: str, second: str) -> Table:
         Row((row.figure, row.first, row.second, points(row.difference, row.interval)), "")
         for row in comparison.differences
     ]
-    note = (
-        f"Percent; difference with 95 % interval. Only one is right: {alone}. McNemar's exact test: p = "
-        f"{comparison.p_value:.3g}."
-    )
+    bounds = "; difference with 95 % interval" if any(row.interval for row in comparison.differences) else ""
+    note = f"Percent{bounds}. Only one is right: {alone}. McNemar's exact test: p = {comparison.p_value:.3g}."
     title = f"{comparison.benchmark}: {first} against {second}"
     return Table(title, ("figure", "first", "second", "difference"), rows, notes=(note,))
 
@@ -80,8 +78,9 @@ def cascade_table(curve: CascadeCurve, first: str, second: str) -> Table:
         )
         for step in curve.steps
     ]  # fmt: skip
+    bounds = ", with 95 % intervals" if any(step.balanced_accuracy_ci for step in curve.steps) else ""
     note = (
-        "Percent, with 95 % intervals. For judge check, batch and eval: --set cascade_threshold=N "
+        f"Percent{bounds}. For judge check, batch and eval: --set cascade_threshold=N "
         f"--set cascade_weight={curve.first_weight:g}"
     )
     title = f"{curve.benchmark}: {first}, then {second} on what it doubts"

@@ -14,7 +14,7 @@ from typing import Any
 from eval.report import read_reports
 from eval.resampling import Interval, Outcomes, interval
 from eval.verdicts import REPORT, VERDICTS, first_run
-from judge.errors import InputError
+from judge.errors import InputError, counted
 from judge.progress import track
 from judge.types import Label, Verdict
 
@@ -177,6 +177,13 @@ def same_samples(first: Path, second: Path) -> Iterator[SameSamples]:
         )
     for name in track(names, "benchmarks compared", len(names)):
         mine, other = one[name], two[name]
+        ids = {key[0] for key in other}
+        if changed := [key[0] for key in mine if key not in other and key[0] in ids]:
+            raise InputError(
+                f"{name}: {counted(len(changed), 'sample')} had another label or text in {second}, such as "
+                f"{changed[0]!r:.80}; compare runs on the same samples: judge again what has changed",
+                file=first,
+            )
         if mine.keys() != other.keys():
             apart = len(mine.keys() ^ other.keys())
             raise InputError(

@@ -209,4 +209,5 @@ def read_reports(out: Path) -> list[Report]:
     except InputError as error:
         raise InputError(str(error), file=path) from None
     except (ValueError, KeyError, TypeError) as error:
-        raise InputError(f"is not a report of `judge eval` ({error!r})", file=path) from None
+        why = f"is not valid JSON: {error}" if isinstance(error, ValueError) else "has no list of reports"
+        raise InputError(f"{why}; give a report of `judge eval`", file=path) from None

@@ -7,7 +7,7 @@ from typing import Any
 
 from judge.errors import InputError, unknown
 from judge.files import write_jsonl
-from judge.rows import Meanings, meanings_of, parse_label, read_rows
+from judge.rows import Meanings, check_jsonl_output, meanings_of, parse_label, read_rows
 from judge.types import LANGUAGES, Sample, Task, lone_surrogate
 
 FIELDS = ("id", "task", "language", "document", "question", "answer", "label", "source", "group", "meta")
@@ -242,5 +242,10 @@ def read_samples(
 
 
 def write_samples(path: Path | str, samples: Iterable[Sample]) -> int:
-    """Write samples as JSON Lines; returns their number."""
+    """Write samples as JSON Lines; returns their number.
+
+    Raises:
+        InputError: if the file is named like another kind.
+    """
+    check_jsonl_output(Path(path), (), "samples")
     return write_jsonl(Path(path), (row_from_sample(sample) for sample in samples))

@@ -157,7 +157,8 @@ def agreement_table(report: Mapping[str, Figures]) -> Table:
     rows = [
         Row((name, *(_shown(part.get(name)) for part in report.values())), "") for name in report["overall"]
     ]
-    return Table("Agreement", ("", *report), rows, notes=("95 % intervals by document",))
+    bounds = any(figure.interval for part in report.values() for figure in part.values())
+    return Table("Agreement", ("", *report), rows, notes=("95 % intervals by document",) * bounds)
 
 
 def _shown(figure: Figure | None) -> str:

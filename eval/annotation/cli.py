@@ -58,6 +58,8 @@ def annotate_command(
     if verdicts is not None and not any(reasonings.get(sample.id) for sample in chosen):
         raise InputError("holds no reasoning about these samples; judge them in reason mode", file=verdicts)
     folder = out or Path("runs") / "annotations" / Path(samples).name.split(".")[0]
+    if folder.exists() and not folder.is_dir():
+        raise InputError("is a file; give a folder", file=folder, field="--out")
     if (folder / "tasks.json").exists() and not overwrite:
         raise InputError("holds tasks already; choose another --out, or add --overwrite", file=folder)
     questions = any(sample.question for sample in chosen)
@@ -103,7 +105,7 @@ def _draw(samples: list[Sample], per_source: int | None, sources: list[str], see
         parts.setdefault(sample.source, []).append(sample)
     for source in sources:
         if source not in parts:
-            raise InputError(unknown("source", source, parts), field="--source")
+            raise InputError(unknown("source", source, filter(None, parts)), field="--source")
     chosen = [sample for sample in samples if not sources or sample.source in sources]
     if per_source is None:
         return chosen

@@ -13,7 +13,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from judge.errors import InputError
+from judge.errors import InputError, counted, warn
 from judge.files import sha256_text
 from judge.types import Sample
 
@@ -145,6 +145,7 @@ def read_exports(paths: Sequence[Path]) -> list[Annotation]:
         InputError: if a file is not an export of such tasks, or two tasks with one id have different texts.
     """
     found: dict[tuple[str, str], Annotation] = {}
+    replaced = 0
     samples: dict[str, Shown] = {}
     for path in paths:
         for number, task in enumerate(_read(path)):
@@ -170,7 +171,11 @@ def read_exports(paths: Sequence[Path]) -> list[Annotation]:
                 note = "\n".join(
                     line for note in notes for line in ([note] if isinstance(note, str) else note)
                 )
-                found[name, sample.id] = Annotation(sample, name, labels[0], *marks, note)
+                new = Annotation(sample, name, labels[0], *marks, note)
+                replaced += found.get((name, sample.id), new) != new
+                found[name, sample.id] = new
+    if replaced:
+        warn(f"{counted(replaced, 'earlier annotation')} replaced by the same annotator's last")
     return list(found.values())
 
 

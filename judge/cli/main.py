@@ -136,6 +136,15 @@ def main(arguments: Sequence[str] | None = None, *, a_step: bool = False) -> Non
         stopped = error.exit_code in STOPPED
         print(f"error: {error}{going_on(given) if stopped and not a_step else ''}", file=sys.stderr)
         raise SystemExit(error.exit_code) from None
+    except OSError:
+        try:
+            print(flush=True)  # fails again if it is standard output that cannot be written
+        except OSError as error:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at the end
+            reason = error.strerror
+            print(f"error: standard output could not be written ({reason})", file=sys.stderr)
+            raise SystemExit(1) from None
+        raise
     except (KeyboardInterrupt, SystemExit) as end:
         code = end.code if isinstance(end, SystemExit) else INTERRUPTED
         if code not in STOPPED:  # after Ctrl-C, typer exits with one of these

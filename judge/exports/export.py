@@ -21,7 +21,7 @@ from judge.exports.parity import Parity, compare
 from judge.exports.prompts import prompt_texts
 from judge.files import JUDGE_FILE, appearing, write_json, write_text
 from judge.load import load_judge
-from judge.models.base import find_model
+from judge.models.base import find_model, unknown_model
 from judge.models.identity import ENCODER, read_identity, trained_quantization
 from judge.models.runtimes import EXPORT
 from judge.models.trained_on import carry_trained_on
@@ -81,6 +81,8 @@ def export_judge(
     if EXPORT in identity:
         raise InputError(f"{model} is an export already; name the judge that it was made from")
     encoder = is_encoder(model, identity)
+    if not encoder:
+        _refuse_unknown(model)
     if encoder and to == "gguf":
         raise InputError(f"{model} is an encoder, which llama.cpp does not run; export it --to onnx")
     if not encoder and to == "onnx":
@@ -108,6 +110,19 @@ def export_judge(
         described[EXPORT]["bytes"] = sum(path.stat().st_size for path in weights)
         write_json(folder / JUDGE_FILE, described)
     return parity
+
+
+def _refuse_unknown(model: str) -> None:
+    """Raise ``InputError`` if there is no such language model, neither here nor on the Hub."""
+    base, adapter = find_model(model)
+    if Path(base).is_dir():
+        return
+    from transformers.utils import cached_file
+
+    try:
+        cached_file(base, "config.json")
+    except OSError as error:
+        raise unknown_model(model, base, adapter, error) from error
 
 
 def _identity(identity: dict[str, Any], model: str, encoder: bool) -> dict[str, Any]:

@@ -106,9 +106,19 @@ class Layout:
     _last: tuple[str, Any, int, "tuple[frozenset[Any], ...]"] | None = field(default=None, repr=False)
 
     def limit(self, tokens: int | None) -> None:
-        """Cut documents off after this many tokens, in whole windows; ``None`` changes nothing."""
-        if tokens is not None:
-            self._limit = max(1, tokens // self.window_tokens)
+        """Cut documents off after this many tokens, in whole windows; ``None`` changes nothing.
+
+        Raises:
+            InputError: if that is less than a window.
+        """
+        if tokens is None:
+            return
+        if tokens < self.window_tokens:
+            raise InputError(
+                f"is {tokens}, less than a window of this judge; give {self.window_tokens} or more",
+                field="max_length",
+            )
+        self._limit = tokens // self.window_tokens
 
     @property
     def read_windows(self) -> int:

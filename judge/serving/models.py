@@ -1,6 +1,6 @@
 """Request and response bodies. Field names are those of :class:`judge.types.Sample` and ``Verdict``."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SkipValidation
 
@@ -41,12 +41,12 @@ class SampleIn(_Message):
     language: Language | None = "en"
     """Language and task may be in any letter case."""
     id: str | float | None = None
-    """Returned with the verdict, as a text; by default ``row-1``, ``row-2``, ..."""
+    """Returned with the verdict, as a text; by default ``row-1``, ``row-2``, ...; no two alike."""
     label: Any = None
     """Ignored, like the fields below, so that rows with gold labels can be sent unchanged."""
     source: str | None = ""
     group: str | None = ""
-    meta: dict[str, Any] | None = None
+    meta: dict[str, Any] | Literal[""] | None = None
 
 
 class JudgeRequest(_Message):

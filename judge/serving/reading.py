@@ -54,6 +54,12 @@ async def read_request(request: Request, limits: Limits) -> tuple[list[Sample], 
             413, f"{len(found.samples)} samples in one request; at most {limits.max_samples} are taken"
         )
     samples = [_sample(row, place) for place, row in enumerate(found.samples)]
+    places: dict[str, int] = {}
+    for place, sample in enumerate(samples):
+        if (first := places.setdefault(sample.id, place)) != place:
+            raise HTTPException(
+                422, f"samples.{place}.id: {sample.id!r:.80} is already that of samples.{first}"
+            )
     _check_size(samples, found.claims, limits)
     return samples, found.claims
 

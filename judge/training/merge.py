@@ -18,7 +18,7 @@ from judge.errors import InputError
 from judge.files import JUDGE_FILE, appearing, read_json, write_json, write_text
 from judge.models.base import find_model, unknown_model
 from judge.models.checkpoint import Checkpoint, find_checkpoint, to_format, write_checkpoint
-from judge.models.identity import read_identity, trained_quantization
+from judge.models.identity import ENCODER, read_identity, trained_quantization
 from judge.models.quantization import quantized_layers, round_to_nf4
 from judge.models.trained_on import carry_trained_on
 from judge.models.weights import tokenizer_of
@@ -70,6 +70,9 @@ def merge(adapter: str, output: Path, dtype: MergedFormat = "float32") -> Merged
         JudgeError: if the disk is full or cannot be written, or a weight is too large for ``dtype``; nothing
             is left in ``output`` then.
     """
+    identity = read_identity(adapter)
+    if identity.get("stage") == ENCODER:
+        raise InputError(f"{adapter} is an encoder; there is nothing to merge")
     base, found = find_model(adapter)
     if found is None:
         raise InputError(
@@ -77,7 +80,6 @@ def merge(adapter: str, output: Path, dtype: MergedFormat = "float32") -> Merged
         )
     if output.exists() and (not output.is_dir() or any(output.iterdir())):
         raise InputError("exists and is not empty; give another folder", file=output)
-    identity = read_identity(adapter)
     quantization = trained_quantization(identity)
     try:
         source, settings = find_checkpoint(base)

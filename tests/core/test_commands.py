@@ -100,6 +100,17 @@ def test_help_of_each_command(
         assert len({*re.findall(r"^│ (?:\* )? *(--(?!help)[a-z-]+)", shown, re.MULTILINE)}) <= most
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux alone has it")
+def test_a_full_standard_output_is_told_in_one_line(document: Path) -> None:
+    asked = ("check", "--document", f"@{document}", "--answer", "x", *BASELINE, "--json")
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "judge", *asked], stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert done.returncode == 1
+    assert done.stderr == "error: standard output could not be written (No space left on device)\n"
+
+
 def test_an_unknown_command(refused: Refused) -> None:
     assert "unknown command 'chek'; did you mean 'check'?" in refused("chek")
 
@@ -558,6 +569,7 @@ def test_merge(tmp_path: Path, model_folder: ModelFolder, capsys: pytest.Capture
 
 def test_merge_refuses(tmp_path: Path, model_folder: ModelFolder, refused: Refused) -> None:
     assert "is not a LoRA adapter" in refused("merge", model_folder("chatml"), "-o", tmp_path / "merged")
+    assert "is an encoder; there is nothing to merge" in refused("merge", "reference", "-o", tmp_path / "out")
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "precious").touch()
     assert "is not empty" in refused("merge", model_folder("adapter"), "-o", tmp_path / "full")

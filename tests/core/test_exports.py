@@ -292,6 +292,8 @@ def test_what_cannot_be_exported(
         (model, "safetensors", None, "unknown format"),
         (str(gguf_export), "gguf", None, "is an export already"),
         ("./nowhere", "gguf", None, "unknown model"),
+        ("nope", "gguf", None, "unknown model 'nope': no folder of that name here, and the Hub gave none"),
+        ("nope", "onnx", None, "unknown model 'nope': no folder of that name here, and the Hub gave none"),
         ("baseline:overlap", "onnx", None, "baseline:overlap is a rule, not a model"),
     ):
         with pytest.raises(InputError, match=re.escape(why)):

@@ -479,6 +479,8 @@ def test_settings_that_set_a_calibration_aside_are_told() -> None:
         warnings.simplefilter("error")
         short = load_judge(max_length=1024)  # reads fewer windows, in the same way
     assert (short.describe()["calibration"], short.describe()["max_windows"]) == (wanted, 2)
+    with pytest.raises(InputError, match=r"'max_length': is 511, less than a window .* give 512 or more"):
+        load_judge(max_length=511)
     for name, value in (("labels", "PASS=yes"), ("pair", ["question=premise"])):
         with pytest.raises(InputError, match=f"reference is an encoder that takes no {name}"):
             load_judge(**{name: value})

@@ -398,3 +398,5 @@ def test_what_is_written_is_read_again(samples: list[Sample], packed: bool, tmp_
     assert list(read_samples(path)) == samples
     rows: list[dict[str, Any]] = [row for _, row in read_rows(path)]
     assert rows == json.loads(json.dumps([row_from_sample(sample) for sample in samples]))
+    with pytest.raises(InputError, match=r"samples are JSON Lines; give a name such as w\.jsonl, not \.csv"):
+        write_samples(tmp_path / "w.csv", samples)

@@ -276,7 +276,7 @@ def test_what_a_client_that_left_had_asked_is_not_judged(run: Callable[..., Runn
     with ThreadPoolExecutor(2) as pool:
         first = pool.submit(server.judge, ONE)
         wait_until(lambda: len(judge.batches) == 1)
-        body = json.dumps({"samples": [ONE | {"id": "abandoned"}] * 5}).encode()
+        body = json.dumps({"samples": [ONE | {"id": f"abandoned-{at}"} for at in range(5)]}).encode()
         with socket.create_connection(("127.0.0.1", server.port)) as impatient:
             impatient.sendall(head(len(body)) + body)
             wait_until(lambda: server.metric("judge_queue_samples") == 5)
@@ -358,6 +358,9 @@ def test_samples_come_in_the_forms_that_batch_takes(baseline: Running) -> None:
             sample_from_row(ONE | wrong)
         detail = baseline.judge(ONE | wrong).json()["detail"]
         assert detail == f"samples.0.{place}: {refused.value.found}"
+    for given in ({"id": "a"}, {"id": "a"}), ({"id": "row-2"}, {}):
+        detail = baseline.judge(*(ONE | more for more in given)).json()["detail"]
+        assert detail == f"samples.1.id: {given[0]['id']!r} is already that of samples.0"
     for wrong in ({"sample": [ONE]}, {"samples": [ONE], "sample": 1}):
         detail = baseline.client.post("/v1/judge", json=wrong).json()["detail"]
         assert detail.startswith("sample: unknown field 'sample'; did you mean 'samples'? (known: claims")

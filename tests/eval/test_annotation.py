@@ -1,4 +1,5 @@
 import json
+import warnings
 from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -17,7 +18,7 @@ from eval.annotation.gold import decide, diahalu_rows
 from eval.annotation.label_studio import labelling_config, make_tasks, read_exports
 from eval.benchmarks import load_benchmark
 from eval.benchmarks.diahalu import TYPES
-from judge.errors import InputError
+from judge.errors import InputError, JudgeWarning
 from judge.files import write_json, write_jsonl
 from judge.samples import read_samples, write_samples
 from judge.types import Label, Sample, Task
@@ -154,9 +155,14 @@ def test_the_last_word_of_each_annotator_holds(write: Write) -> None:
     tasks[0]["annotations"][0] = {"completed_by": {"email": "ada@x"}, "result": [choice("UNSURE")]}
     tasks[1]["annotations"][0] |= {"was_cancelled": True}
     write_json(second, tasks)
-    rows = {(row.annotator, row.label): row for row in read_exports([first, second])}
+    with warnings.catch_warnings(action="error"):
+        rows = {(row.annotator, row.label): row for row in read_exports([first, second])}
     assert set(rows) == {("export: 1", "FAIL"), ("ada@x", "UNSURE"), ("second: 1", "PASS")}
     said = rows["export: 1", "FAIL"]
+    tasks[0]["annotations"] += [{"completed_by": 1, "result": [choice("FAIL")]}]
+    write_json(second, tasks)
+    with pytest.warns(JudgeWarning, match="1 earlier annotation replaced"):
+        assert ("user 1", "FAIL") in {(row.annotator, row.label) for row in read_exports([second])}
     assert said.unsupported[0].text == "𝔸" and said.note == "两处"  # places count code points
 
 
@@ -192,6 +198,8 @@ def test_tasks_are_replaced_only_when_asked(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="holds tasks already"):
         invoke(*command)
     assert invoke(*command, "--overwrite").exit_code == 0
+    with pytest.raises(InputError, match="is a file; give a folder"):
+        invoke(*command[:2], "-o", tmp_path / "towers.jsonl")
 
 
 def test_a_file_with_names_and_labels_of_its_own(tmp_path: Path) -> None:
@@ -200,6 +208,8 @@ def test_a_file_with_names_and_labels_of_its_own(tmp_path: Path) -> None:
     named = ("--columns", "document=context,answer=reply")
     assert invoke(app, file, "-o", tmp_path / "out", *named).exit_code == 0
     assert len(json.loads((tmp_path / "out" / "tasks.json").read_text())) == 2
+    with pytest.raises(InputError, match="unknown source 'nope'; there are none"):
+        invoke(app, file, *named, "--source", "nope")
 
 
 def test_command(write: Write, tmp_path: Path) -> None:
@@ -234,7 +244,8 @@ def test_command(write: Write, tmp_path: Path) -> None:
         with pytest.raises(InputError, match=why):
             invoke(agreement, export, "--samples", tmp_path / "set.jsonl", "--labelled", out, *files[-2:])
     assert len(list(read_samples(tmp_path / "set.jsonl"))) == len(SAMPLES)
-    assert invoke(agreement, export, "--bootstrap", "0").exit_code == 0
+    plain = invoke(agreement, export, "--bootstrap", "0")
+    assert plain.exit_code == 0 and "95 %" in done.stdout and "95 %" not in plain.stdout
     for said, why in (("U" * 8, "--with-unsure"), ("." * 8, "no annotation in these files$")):
         with pytest.raises(InputError, match=why):
             invoke(agreement, write({1: said}))

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -111,6 +112,9 @@ def test_results_that_cannot_be_compared(tmp_path: Path) -> None:
     one = write(tmp_path / "one", items, [verdict(0.9)] * 10)
     with pytest.raises(InputError, match=r"b: 4 samples were judged in only one.*same samples"):
         compare_results(one, write(tmp_path / "fewer", items[:6], [verdict(0.9)] * 6))
+    corrected = [replace(items[0], label=F if items[0].label is P else P), *items[1:]]
+    with pytest.raises(InputError, match=r"b: 1 sample had another label or text in .*/new, such as '"):
+        compare_results(one, write(tmp_path / "new", corrected, [verdict(0.9)] * 10))
     with pytest.raises(InputError, match=r"/one: .*no benchmark in common with .*/other \(b here, c there\)"):
         compare_results(one, write(tmp_path / "other", items, [verdict(0.9)] * 10, "c"))
     with pytest.raises(InputError, match=r"nowhere/report\.json: .*is the run finished"):
@@ -144,6 +148,9 @@ def test_a_cascade_is_put_together_from_two_results(tmp_path: Path) -> None:
     assert [step.passed_on for step in shares.steps] == pytest.approx([0, 0.1, 0.25, 0.5, 0.75, 0.9, 1, 1])
     shown = invoke(compare_command_app, *folders, "--cascade")
     assert "passed" in shown.stdout and "second alone" in shown.stdout
+    for more in ((), ("--cascade",)):
+        plain = invoke(compare_command_app, *folders, *more, "--bootstrap", "0").stdout
+        assert "95 %" in invoke(compare_command_app, *folders, *more).stdout and "95 %" not in plain
     (both,) = cascade_curves(*folders, (0.5, 1.0), first_weight=1.0, bootstrap=0)
     assert [step.balanced_accuracy for step in both.steps] == [0.5, 0.5, 1], "the first has all the say"
     told_as = {"benchmarks": {"b": {"judge": {"threshold": 0.99}}}}

@@ -168,7 +168,11 @@ def test_runs_of_one_name_are_told_apart(tmp_path: Path) -> None:
     ("change", "message"),
     [
         (lambda folder: (folder / "report.json").unlink(), "is the run finished"),
-        (lambda folder: (folder / "report.json").write_text("[]"), "is not a report"),
+        (lambda folder: (folder / "report.json").write_text("[]"), "has no list of reports; give a report"),
+        (
+            lambda folder: (folder / "report.json").write_text("{"),
+            "report.json: is not valid JSON: Expecting",
+        ),
         (lambda folder: drop_last(folder / "verdicts.jsonl"), "holds 119 verdicts on made-up"),
         (lambda folder: (folder / "verdicts.jsonl").write_text("{}\n"), "jsonl:1: is not a verdict"),
         (lambda folder: (folder / "report.json").write_text(OPEN), "which measures no judge"),
