@@ -14,6 +14,7 @@ from data_pipeline.config import DataConfig
 from data_pipeline.labels.ensemble import yield_markdown
 from data_pipeline.sources.dropped import Dropped
 from data_pipeline.sources.store import SampleStore
+from data_pipeline.teachers import prompts
 from judge.files import read_jsonl, sha256_file
 from judge.markdown import table
 from judge.prompting.prompts import BuiltinPrompt
@@ -58,6 +59,7 @@ def make_manifest(
         "version": judge.__version__,
         "tools": {name: version(name) for name in TOOLS},
         **BuiltinPrompt().describe(),
+        **prompts.describe(),
         "files": {name: sha256_file(folder / name) for name in FILES},
         "documents": store.documents(),
         "samples": store.count(),

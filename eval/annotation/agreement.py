@@ -158,7 +158,8 @@ def agreement_table(report: Mapping[str, Figures]) -> Table:
         Row((name, *(_shown(part.get(name)) for part in report.values())), "") for name in report["overall"]
     ]
     bounds = any(figure.interval for part in report.values() for figure in part.values())
-    return Table("Agreement", ("", *report), rows, notes=("95 % intervals by document",) * bounds)
+    notes = ("95 % intervals by document",) if bounds else ()
+    return Table("Agreement", ("", *report), rows, notes=notes)
 
 
 def _shown(figure: Figure | None) -> str:

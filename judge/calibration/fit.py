@@ -92,14 +92,14 @@ def check_enough(fails: Sequence[bool], groups: Sequence[str], file: Path | None
 
 @contextmanager
 def blaming_the_unread(file: Path, errors: Sequence[str | None]) -> Iterator[None]:
-    """In the block, ``InputError`` is about the samples that got no probability, if ``errors`` has some."""
+    """In the block, ``InputError`` also tells of the samples that got no probability (``errors``)."""
     try:
         yield
-    except InputError:
+    except InputError as error:
         if not errors:
             raise
         why = errors[0] or "one of its sentences got none"
-        message = f"{counted(len(errors), 'sample')} got no probability; the first: {why}"
+        message = f"{counted(len(errors), 'sample')} got no probability (the first: {why}); {error.found}"
         raise InputError(message, file=file) from None
 
 

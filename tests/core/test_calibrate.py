@@ -493,7 +493,7 @@ def test_samples_that_the_judge_does_not_read_are_told(tmp_path: Path, refused: 
     ]
     write_samples(tmp_path / "zh.jsonl", samples)
     said = refused("calibrate", "--model", tmp_path / "judge", "--data", tmp_path / "zh.jsonl")
-    assert "zh.jsonl: 40 samples got no probability; the first: " in said
+    assert "zh.jsonl: 40 samples got no probability (the first: " in said
 
 
 def test_wrong_calls(judged: Judged, tmp_path: Path, refused: Refused) -> None:

@@ -15,6 +15,7 @@ from data_pipeline.build.unfinished import NAME as UNFINISHED
 from data_pipeline.config import DataConfig
 from data_pipeline.sources import store
 from data_pipeline.sources.starter import load_starter
+from data_pipeline.teachers.prompts import PROMPTS_VERSION
 from judge.errors import InputError, JudgeError
 from judge.files import locked, read_jsonl, sha256_file, write_jsonl
 from judge.prompting.parsing import parse
@@ -448,6 +449,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     command = ("data", "build", recipe_file(tmp_path), "--out", out, "preferences.pairs=2")
     assert call(*command, "--set", "seed=3") == 0
     manifest = json.loads((out / "manifest.json").read_text())
+    assert manifest["teacher_prompts_version"] == PROMPTS_VERSION
     assert manifest["config"]["seed"] == 3 and manifest["rows"]["dpo/train"]["total"] == 2
     assert f"{out}: 24 samples" in capsys.readouterr().out.replace("\n", "")
     assert not (tmp_path / "unused").exists()
