@@ -10,7 +10,7 @@ from pathlib import Path
 
 from eval.comparison import SameSamples, same_samples
 from eval.resampling import Interval, Outcomes, interval
-from eval.verdicts import RUN
+from eval.verdicts import RUN, result_folder
 from judge.cascade import certainty, pooled, stands
 from judge.files import read_whole
 from judge.types import Verdict
@@ -62,7 +62,7 @@ def cascade_curves(
         InputError: see :func:`eval.comparison.same_samples`.
     """
     found = []
-    judged = (read_whole(second / RUN) or {}).get("benchmarks", {})
+    judged = (read_whole(result_folder(second) / RUN) or {}).get("benchmarks", {})
     for both in same_samples(first, second):
         at = judged.get(both.benchmark, {}).get("judge", {}).get("threshold")
         pool = [pooled(*pair, first_weight, at) for pair in zip(both.first, both.second, strict=True)]

@@ -163,12 +163,17 @@ def evaluate_command(
     from eval.judging import describe_run
     from eval.open_factual.cli import answer_beside, as_markdown
     from eval.pages.terminal import print_report
+    from eval.replay import Replay
     from eval.run import evaluate
     from eval.verdicts import VerdictFile, check_out, data_hash
     from judge.baselines.rules import TRIVIAL_BASELINES, TrivialBaseline
 
     means = parse_gold_labels(gold_labels)
     named = parse_columns(columns)
+    if not samples and baseline_data is None:
+        for option, given in (("columns", columns), ("gold-labels", gold_labels), ("encoding", encoding)):
+            if given is not None:
+                raise InputError("is for files of your own; give --samples, or omit it", field=f"--{option}")
     for path in (*(samples or ()), baseline_data, out):
         if lone_surrogate(str(path)):
             raise InputError("is not UTF-8, and no report can hold this name; rename it", file=path)
@@ -191,6 +196,8 @@ def evaluate_command(
         model, runs=runs, temperature=temperature, top_p=top_p, top_k=top_k, seed=seed, baseline_data=fit_on,
         encoder=encoder, **settings,
     )  # fmt: skip
+    if latency and isinstance(judges[0], TrivialBaseline | Replay):
+        raise InputError("has no effect on baselines and recorded verdicts; omit it", field="--set latency")
     if names and samples and settings["decoding"] is None and judges[0].describe().get("guided"):
         say(
             "with a file of samples, replies on the benchmarks are constrained too; published figures are of "

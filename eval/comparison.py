@@ -13,7 +13,7 @@ from typing import Any
 
 from eval.report import read_reports
 from eval.resampling import Interval, Outcomes, interval
-from eval.verdicts import REPORT, VERDICTS, first_run
+from eval.verdicts import VERDICTS, first_run, result_folder
 from judge.errors import InputError, counted
 from judge.progress import track
 from judge.types import Label, Verdict
@@ -168,6 +168,7 @@ def same_samples(first: Path, second: Path) -> Iterator[SameSamples]:
     Raises:
         InputError: if a folder holds no finished result, no benchmark is in both, or the samples differ.
     """
+    first, second = result_folder(first), result_folder(second)
     one, two = _read(first), _read(second)
     names = [name for name in one if name in two]
     if not names:
@@ -201,7 +202,6 @@ def same_samples(first: Path, second: Path) -> Iterator[SameSamples]:
 
 def _read(folder: Path) -> dict[str, dict[tuple[str, str], tuple[dict[str, Any], Verdict]]]:
     """Rows and verdicts of a finished result's first run by benchmark and (id, hash of the sample)."""
-    folder = folder.parent if folder.name == REPORT else folder
     read_reports(folder)  # refuses an unfinished result
     found: dict[str, dict[tuple[str, str], tuple[dict[str, Any], Verdict]]] = {}
     for row, verdict in first_run(folder):

@@ -8,16 +8,17 @@ Three file formats are recognized by their fields:
   ``eval_reason``: the format of the verdicts published with the balanced sample of HaluBench.
 """
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from eval.verdicts import sample_hash, verdict_from_row
+from eval.verdicts import EXCERPT, sample_hash, verdict_from_row
 from judge.checker import Checker
 from judge.errors import InputError, unknown
-from judge.files import sha256_file
+from judge.files import sha256_file, sha256_text
 from judge.rows import parse_label, read_rows
 from judge.types import Label, Mode, Sample, Verdict, verdict_from_json
 
@@ -93,7 +94,10 @@ class Replay(Checker):
             yield verdict or Verdict(None, error="no recorded verdict")
 
     def _find(self, sample: Sample) -> Verdict | None:
-        found = self._verdicts.get(sample_hash(sample)[:16]) or self._verdicts.get(sample.id) or {}
+        text = sample.document_text
+        texts = _key(sample.id, sample.question, sample.answer, text[:EXCERPT], len(text))
+        keys = (texts, sample_hash(sample)[:16], sample.id)
+        found = next((self._verdicts[key] for key in keys if key in self._verdicts), {})
         if len(found) > 1 and self.benchmark not in found:
             raise InputError(
                 f"has verdicts on sample {sample.id!r} of {' and '.join(found)}, and none of "
@@ -114,9 +118,13 @@ def _read(path: Path) -> dict[str, Recorded]:
     repeated: dict[str, int] = {}
     for line, row in read_rows(path):
         try:
+            if row.get("id") is None:
+                raise InputError("is missing", field="id")
             judge, sample, verdict = _record(row)
+            if verdict.p_fail is not None and not 0 <= verdict.p_fail <= 1:
+                raise InputError(f"is {verdict.p_fail}, expected 0 to 1", field="p_fail")
         except InputError as error:
-            raise InputError(str(error), file=path, line=line) from None
+            raise InputError(error.found, file=path, line=line, field=error.field) from None
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise InputError(f"is not a recorded verdict ({error!r})", file=path, line=line) from None
         verdicts = found.setdefault(judge, {}).setdefault(sample, {})
@@ -128,10 +136,25 @@ def _read(path: Path) -> dict[str, Recorded]:
     return {judge: (verdicts, repeated[judge]) for judge, verdicts in found.items()}
 
 
+def _key(*texts: object) -> str:
+    """What a verdict depends on: the sample's id and texts, not its gold label, which may be corrected."""
+    return f"{texts[0]} ({sha256_text(json.dumps(texts))[:8]})"
+
+
+def _label(word: object) -> Label | None:
+    try:
+        return parse_label(word)
+    except InputError as error:  # its advice is about files of samples
+        raise InputError(f"{error.found.partition(';')[0]}; write PASS or FAIL", field="label") from None
+
+
 def _record(row: Mapping[str, Any]) -> tuple[str, str, Verdict]:
     """Judge, sample and verdict of one row."""
     if "verdict" in row and "sample" in row:
-        return f"run-{row.get('run', 0)}", str(row["sample"]), verdict_from_row(row)
+        found = verdict_from_row(row)
+        texts = [row.get(name) for name in ("id", "question", "answer", "document", "document_chars")]
+        sample = str(row["sample"]) if None in texts else _key(*texts)  # older results hold no texts
+        return f"run-{row.get('run', 0)}", sample, found
     if "eval_result" in row:
         label = RESULTS.get(str(row["eval_result"]).strip())
         if label is None:
@@ -150,7 +173,7 @@ def _record(row: Mapping[str, Any]) -> tuple[str, str, Verdict]:
         "",
         str(row["id"]),
         Verdict(
-            parse_label(row["label"]),
+            _label(row["label"]),
             p_fail=None if p_fail in (None, "") else float(p_fail),
             reasoning=row.get("reasoning") or None,
             error=row.get("error") or None,

@@ -18,7 +18,7 @@ REPORT = "report.json"
 VERDICTS = "verdicts.jsonl"
 RUN = "run.json"
 _LONGEST_GROUP = 64
-_EXCERPT = 600
+EXCERPT = 600
 """Characters of the document kept in each row, for people who look through the errors."""
 _SHOWN = 5
 
@@ -54,7 +54,7 @@ def row_from_verdict(benchmark: str, sample: Sample, verdict: Verdict, run: int 
         "verdict": verdict_to_json(verdict),
         "question": sample.question,
         "answer": sample.answer,
-        "document": sample.document_text[:_EXCERPT],
+        "document": sample.document_text[:EXCERPT],
         "document_chars": len(sample.document_text),
         "edit_type": sample.meta.get("edit_type"),
         "sample": sample_hash(sample)[:16],
@@ -64,6 +64,11 @@ def row_from_verdict(benchmark: str, sample: Sample, verdict: Verdict, run: int 
 def verdict_from_row(row: Mapping[str, Any]) -> Verdict:
     """The verdict of one line of ``verdicts.jsonl``."""
     return verdict_from_json(row["verdict"])
+
+
+def result_folder(result: Path) -> Path:
+    """The folder of a result, which may also be named by its ``report.json``."""
+    return result.parent if result.name == REPORT else result
 
 
 def first_run(result: Path) -> Iterator[tuple[dict[str, Any], Verdict]]:

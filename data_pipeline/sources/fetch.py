@@ -7,6 +7,7 @@ import ast
 import shutil
 import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from http.client import HTTPException
 from pathlib import Path
 from urllib.error import HTTPError
@@ -79,6 +80,8 @@ def fetch(names: Sequence[str], folder: Path) -> list[Path]:
             with stage(f"fetch {file.path}"):
                 written.append(_download(file, folder / file.path))
         except Offline as error:
+            with suppress(OSError):  # if nothing was there before
+                (folder / file.path).parent.rmdir()
             for other in missing[len(written) :]:
                 print(f"{other.address}  ->  {folder / other.path}")
             left = len(missing) - len(written)
@@ -94,7 +97,11 @@ def _there(path: Path) -> bool:
 
 
 def _download(file: File, target: Path) -> Path:
-    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        message = f"cannot be made a folder ({error.strerror}); give another --data-dir"
+        raise InputError(message, file=target.parent) from None
     with tempfile.TemporaryDirectory(prefix=".fetch.", dir=target.parent) as scratch:
         part = Path(scratch) / target.name
         request = Request(file.address, headers={"User-Agent": "hallucination-judge"})  # noqa: S310 (https)

@@ -53,8 +53,10 @@ def annotate_command(
     reasonings = {}
     for line, row in () if verdicts is None else read_jsonl(verdicts):
         if not isinstance(row.get("id"), str | int):
-            raise InputError("is no id; give verdicts of judge batch", file=verdicts, line=line, field="id")
-        reasonings[str(row["id"])] = str(row.get("reasoning") or "")
+            raise InputError("is not the id of a verdict", file=verdicts, line=line, field="id")
+        verdict = row.get("verdict", row)  # of judge eval, or of judge batch
+        reasoning = verdict.get("reasoning") if isinstance(verdict, dict) else None
+        reasonings[str(row["id"])] = str(reasoning or "")
     if verdicts is not None and not any(reasonings.get(sample.id) for sample in chosen):
         raise InputError("holds no reasoning about these samples; judge them in reason mode", file=verdicts)
     folder = out or Path("runs") / "annotations" / Path(samples).name.split(".")[0]

@@ -30,13 +30,13 @@ def report_command(
     from eval.pages.markdown import markdown as as_markdown
     from eval.pages.runs import read_sets
     from eval.registry import folders as listed
-    from eval.verdicts import REPORT
+    from eval.verdicts import result_folder
     from judge.errors import InputError
     from judge.files import write_text
     from judge.rows import check_outputs
 
     outputs = [path for path in (model_card, html, markdown) if path is not None]
-    folders = [given.parent if given.name == REPORT else given for given in folders]
+    folders = [result_folder(given) for given in folders]
     indices = [given for given in folders if given.is_file()]
     folders = [place for given in folders for place in (listed(given) if given in indices else [given])]
     places = [place for folder in folders for place in (folder, *result_folders(folder))]

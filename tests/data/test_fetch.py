@@ -72,7 +72,10 @@ def test_without_a_network_the_addresses_are_told(
     assert f"HaluEval/main/data/qa_data.json  ->  {tmp_path / 'halueval' / 'qa_data.json'}" in said.out
     [error] = [line for line in said.err.splitlines() if line.startswith("error")]
     assert "no network" in error and "download the 4 files above elsewhere" in error
-    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "halueval").write_text("a file")
+    assert call("data", "fetch", "halueval", "--data-dir", tmp_path) == 2
+    assert "halueval: cannot be made a folder (File exists); give another" in capsys.readouterr().err
 
 
 def test_another_file_than_the_known_one_is_not_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

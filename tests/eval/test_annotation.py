@@ -251,6 +251,13 @@ def test_command(write: Write, tmp_path: Path) -> None:
             invoke(agreement, write({1: said}))
 
 
+def test_reasonings_of_a_result(tmp_path: Path) -> None:
+    write_samples(tmp_path / "towers.jsonl", SAMPLES)
+    write_jsonl(tmp_path / "v.jsonl", [{"id": "tower-1", "verdict": {"reasoning": "It is 21 m."}}])
+    invoke(app, tmp_path / "towers.jsonl", "-o", tmp_path / "out", "--verdicts", tmp_path / "v.jsonl")
+    assert "It is 21 m." in (tmp_path / "out" / "tasks.json").read_text()
+
+
 @pytest.mark.parametrize("id", [["tower-1"], None])
 def test_verdicts_without_an_id_are_refused(tmp_path: Path, id: object) -> None:
     write_samples(tmp_path / "towers.jsonl", SAMPLES)

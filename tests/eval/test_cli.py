@@ -205,6 +205,11 @@ def test_constrained_replies_on_a_benchmark_are_told(data: Path, monkeypatch: py
         ("--model replay:x.jsonl --backend openai", "'backend': says how a judge is loaded"),
         ("--model ragas:org/m --claims", "omit --claims"),
         ("--model replay:x.jsonl --cascade reference", "omit --cascade"),
+        (
+            "--model baseline:length --benchmarks probes --columns answer=x",
+            "is for files of your own",
+        ),
+        ("--model baseline:length --set latency=2", "latency': has no effect on baselines"),
         ("--model ragas:org/m --set encoder=m", "--set encoder.*is for --model selfcheck-nli:MODEL"),
     ],
 )

@@ -155,6 +155,8 @@ def test_a_cascade_is_put_together_from_two_results(tmp_path: Path) -> None:
     assert [step.balanced_accuracy for step in both.steps] == [0.5, 0.5, 1], "the first has all the say"
     told_as = {"benchmarks": {"b": {"judge": {"threshold": 0.99}}}}
     (folders[1] / "run.json").write_text(json.dumps(told_as))  # the second judge's own threshold holds
+    reports = [folder / "report.json" for folder in folders]
+    assert cascade_curves(*reports, (1.0,), bootstrap=0) == cascade_curves(*folders, (1.0,), bootstrap=0)
     (both,) = cascade_curves(*folders, (1.0,), first_weight=0.5, bootstrap=0)
     assert [step.balanced_accuracy for step in both.steps] == [0.5, 1]
     with pytest.raises(InputError, match="--cascade"):

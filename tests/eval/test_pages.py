@@ -16,6 +16,7 @@ import yaml
 
 from eval.benchmarks.base import Benchmark
 from eval.benchmarks.halubench import HALUBENCH
+from eval.compare import app as compare_app
 from eval.comparison import compare_results
 from eval.pages import payload as payload_module
 from eval.pages.card import write_card
@@ -32,7 +33,7 @@ from eval.report import write_reports
 from eval.run import evaluate
 from eval.verdicts import VerdictFile
 from judge.baselines.rules import TrivialBaseline
-from judge.errors import InputError
+from judge.errors import InputError, JudgeWarning
 from judge.types import Label, Mode, Sample, Verdict
 from tests.calling import invoke
 
@@ -213,6 +214,11 @@ def test_pairs_are_what_the_comparison_of_two_results_gives(folders: list[Path])
     for (one, two), comparison in found.items():
         (wanted,) = (row for row in compare_results(folders[one], folders[two]) if row.benchmark == "made-up")
         assert comparison == wanted
+
+
+def test_compare_names_what_only_one_result_has(folders: list[Path]) -> None:
+    with pytest.warns(JudgeWarning, match="left out, as only .* has them: halubench"):
+        invoke(compare_app, folders[0], folders[2], "--bootstrap", "0")
 
 
 def test_slices_part_all_samples(folders: list[Path]) -> None:

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,8 @@ def test_own_verdicts_are_matched_by_the_whole_sample(tmp_path: Path) -> None:
     rows = [row_from_verdict("b", *pair) for pair in zip(SAMPLES, given, strict=True)]
     path = write(tmp_path / "verdicts.jsonl", rows)
     assert list(Replay(f"replay:{path}").iter_check(SAMPLES)) == given
+    corrected = [replace(sample, label=F) for sample in SAMPLES]
+    assert list(Replay(f"replay:{path}").iter_check(corrected)) == given
     changed = [Sample(id="0", document="other", answer="a0", label=P), *SAMPLES[1:]]
     first = next(Replay(f"replay:{path}").iter_check(changed))
     assert (first.label, first.error) == (None, "no recorded verdict")
@@ -110,6 +113,10 @@ def test_the_first_verdict_counts(tmp_path: Path) -> None:
         ({"id": "0", "document": "d", "answer": "a", "label": "PASS"}, "expected id and label"),
         ({"id": "0", "sample": "s", "verdict": {"label": "PASS"}}, "is not a recorded verdict"),
         ({"id": "0", "label": "PASS", "p_fail": "high"}, "is not a recorded verdict"),
+        ({"id": "0", "label": "PASS", "p_fail": 5}, r"x\.jsonl:2: field 'p_fail': is 5.0, expected 0 to 1"),
+        ({"id": "0", "label": "PASS", "p_fail": "nan"}, "field 'p_fail': is nan"),
+        ({"id": None, "label": "PASS"}, "field 'id': is missing"),
+        ({"id": "0", "label": 0}, "'label': 0 may mean hallucinated or supported; write PASS or FAIL"),
     ],
 )
 def test_wrong_rows(tmp_path: Path, row: dict[str, Any], message: str) -> None:
