@@ -56,6 +56,8 @@ class Checker(ABC):
         Raises:
             InputError: a document or an answer is empty or has no visible character.
         """
+        if isinstance(samples, Sample):
+            raise InputError("is one Sample; give a list of them", field="samples")
         return list(self.iter_check(list(judgeable(samples))))
 
     async def acheck(self, samples: Iterable[Sample]) -> list[Verdict]:
@@ -107,7 +109,9 @@ class Checker(ABC):
 
 def judgeable(samples: Iterable[Sample]) -> Iterator[Sample]:
     """Pass samples through. Raises ``InputError`` for one that cannot be judged (:attr:`Sample.fault`)."""
-    for sample in samples:
+    for place, sample in enumerate(samples):
+        if not isinstance(sample, Sample):
+            raise InputError(f"item {place} is of type {type(sample).__name__}; give a list of judge.Sample")
         if (fault := sample.fault) is not None:
             field, message = fault
             raise InputError(message, file=f"sample {sample.id!r}", field=field)

@@ -175,7 +175,9 @@ def _explain(kind: type[StrictConfig], error: ValidationError, path: Path | None
     """The first validation error as a clear message; the others are only counted."""
     first, *others = error.errors()
     field = ".".join(str(part) for part in first["loc"])
-    message = f"{first['msg']}, found {first['input']!r:.60}"
+    message = str(first["msg"]).removeprefix("Value error, ")
+    if not isinstance(first["input"], dict):
+        message += f", found {first['input']!r:.60}"
     if first["type"] == "missing":
         message = "is missing"
     elif first["type"] == "extra_forbidden":

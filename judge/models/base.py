@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from judge.errors import InputError, JudgeError, warn
-from judge.files import read_json
+from judge.files import JUDGE_FILE, read_json
 from judge.models.bundled import ORIGIN_FILE, bring_wheel, stand_in
 from judge.models.fingerprint import fingerprint
 from judge.models.hub import is_path, refuse_absent
@@ -64,6 +64,10 @@ def find_model(name: str) -> tuple[str, str | None]:
         raise InputError(
             "holds checkpoints alone: its training was stopped; finish it with the same command and --resume",
             file=folder,
+        )
+    if (folder / JUDGE_FILE).is_file():
+        raise InputError(
+            "is an encoder, not a language model; train it further with judge encoder", file=folder
         )
     if folder.is_dir():
         raise InputError(

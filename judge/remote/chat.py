@@ -144,7 +144,9 @@ def read_usage(raw: Mapping[str, Any]) -> Usage | None:
     """The tokens that a server counted; ``None`` if it did not say."""
     usage = raw.get("usage") or {}
     prompt, completion = usage.get("prompt_tokens"), usage.get("completion_tokens")
-    return Usage(prompt, completion) if isinstance(prompt, int) and isinstance(completion, int) else None
+    if not (isinstance(prompt, int) and isinstance(completion, int)) or min(prompt, completion) < 0:
+        return None
+    return Usage(prompt, completion)
 
 
 def price(usage: Usage, prices: Prices | None) -> float:

@@ -204,7 +204,11 @@ class ChatClient:
 
     def _given_up(self, error: TryAgain, failures: int) -> str:
         asks = "" if error.wait is None else f" and asks to wait {error.wait:,.0f} s"
-        kept = "what is answered is kept in the call cache" if self.cache else "there is no call cache"
+        kept = (
+            "what is answered is kept in the call cache"
+            if self.cache
+            else "nothing is kept (for judges: --set call_cache=FILE)"
+        )
         return (
             f"{self._endpoint.url} failed {failures} times; the last time, {error}{asks}. "
             f"Is the server up and the address right? Run again when it is: {kept}"

@@ -115,7 +115,10 @@ def load_examples(path: Path, fields: Sequence[str], renderer: Renderer, max_len
             )
         )
     if not examples:
-        raise InputError("holds no row", file=path)
+        key = "preferences.pairs above 0" if path.parent.name == "dpo" else "other modes or splits"
+        raise InputError(
+            f"holds no row; build the data set with {key}, or, for validation, set evaluations=0", file=path
+        )
     return examples
 
 

@@ -107,9 +107,19 @@ def test_a_base_that_is_gone_is_told_with_the_places(tmp_path: Path) -> None:
         find_base(adapter(tmp_path / "foreign", "no/such/model"))
 
 
+def test_what_is_no_list_of_samples_is_named() -> None:
+    sample = Sample("1", "The tower is 20 m high.", "It is 20 m high.")
+    with pytest.raises(InputError, match="'samples': is one Sample; give a list"):
+        load_judge("baseline:overlap").check(sample)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"item 1 is of type dict; give a list of judge\.Sample"):
+        load_judge("baseline:overlap").check([sample, {"document": "d"}])  # type: ignore[list-item]
+
+
 def test_a_folder_of_a_stopped_training_says_so(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="it is not a model folder"):
         find_model(str(tmp_path))
+    with pytest.raises(InputError, match=r"is an encoder, not a language model; .* judge encoder"):
+        find_model("judge/reference")
     (tmp_path / "checkpoint-23").mkdir()
     with pytest.raises(InputError, match="holds checkpoints alone: its training was stopped"):
         find_model(str(tmp_path))

@@ -53,7 +53,7 @@ def load(folder: Path, text: str, *overrides: str) -> Outer:
         ("name: a\nsteps: 0", ": field 'steps': .*greater than 0, found 0"),
         ("name: a\nkind: three", ": field 'kind': .*'one' or 'two', found 'three'"),
         ("name: a\nsteps: 0\nrate: x\nfoo: 1", r": field 'rate': .*\(and 2 more problems\)"),
-        ("name: forbidden", ": Value error, this name is taken"),  # a rule over several keys names no field
+        ("name: forbidden", ": this name is taken$"),  # a rule over several keys names no field
         ("", ": holds no mapping of keys to values"),
         ("- a\n- b", ": holds no mapping of keys to values"),
         ("name: a\nrate: [1, 2\nsteps: 3\n", ":3: is not valid YAML"),

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from judge.errors import InputError
 from judge.remote.cache import call_key
-from judge.remote.chat import ChatRequest, is_completion, read_reply
+from judge.remote.chat import ChatRequest, is_completion, read_reply, read_usage
 from judge.remote.config import EndpointConfig, Prices
 from judge.types import Message, Usage
 
@@ -91,6 +91,7 @@ def test_an_answer_has_its_json_and_its_price() -> None:
     )
     assert (reply.parsed, reply.problem, reply.detail) == ({"SCORE": "PASS"}, None, "")
     assert reply.usage == Usage(1000, 20)
+    assert read_usage({"usage": {"prompt_tokens": 5, "completion_tokens": -1}}) is None
     assert reply.cost == pytest.approx(0.0027)
 
 
