@@ -94,4 +94,6 @@ def _how_to_get_pairs(config: DataConfig) -> str:
     if not any(config.shares.values()):
         keys = ", ".join(repr(key) for key in KEYS.values())
         return f"no pairs are asked for: set one of {keys} above 0"
+    if config.perturber != "rules":
+        return f"no gold answer got a pair from {config.perturber}; the lines above count its replies"
     return "no gold answer got a pair: ask for more kinds of pairs or edits, or take longer answers"

@@ -58,10 +58,11 @@ class Tally:
 
     def _line(self) -> str:
         spent = self._budget.spent
+        kinds = ", ".join(f"{count:,} {problem}" for problem, count in sorted(self.problems.items()))
         return (
             f"{self._name}: {self.calls:,} calls, {self._cached:,} from the cache, "
-            f"{sum(self.problems.values()):,} without an answer; spent so far {spent.tokens:,} tokens, "
-            f"{spent.cost:.4f}"
+            f"{sum(self.problems.values()):,} without an answer{f' ({kinds})' if kinds else ''}; "
+            f"spent so far {spent.tokens:,} tokens, {spent.cost:.4f}"
         )
 
     def table(self) -> dict[str, Any]:

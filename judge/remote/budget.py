@@ -117,5 +117,6 @@ class Estimate:
         cost = "no prices are given" if self.cost is None else f"at most about {self.cost:,.4f} in money"
         return (
             f"{self.calls:,} calls ({self.cached:,} more are in the cache), {self.prompt_tokens:,} prompt "
-            f"tokens ({self.counted}), at most {self.completion_tokens:,} completion tokens, {cost}"
+            f"tokens ({self.counted}), at most {self.completion_tokens:,} completion tokens, {cost}; "
+            "what is asked again for unusable replies comes on top"
         )

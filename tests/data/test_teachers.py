@@ -13,8 +13,10 @@ from data_pipeline.edits.verify import Rejected
 from data_pipeline.labels.known_label import reason_for_label
 from data_pipeline.teachers.base import ask_each, reply_points, reply_texts
 from data_pipeline.teachers.llm import LLMTeacher, asking
+from data_pipeline.teachers.pool import Tally
 from data_pipeline.teachers.prompts import Prompted, judgement_prompt
 from data_pipeline.teachers.rules import RulesTeacher
+from judge.remote.budget import Budget
 from judge.remote.chat import ChatRequest, Reply
 from judge.types import Label, Language, Sample
 
@@ -129,3 +131,11 @@ def test_points_of_a_reply() -> None:
     for value in ({"r": "one"}, {"r": []}, {"r": [" ", "-"]}, {"other": ["one"]}, ["one"]):
         found = reply_points(replied(value, {}), "r")
         assert isinstance(found, Rejected) and found.reason == "invalid"
+
+
+def test_a_tally_says_why_replies_were_no_answers() -> None:
+    said: list[str] = []
+    cut, refused = Reply("", problem="truncated"), Reply("", problem="refused")
+    replies = [cut, Reply("x"), refused, cut]
+    assert list(Tally("fake", said.append, Budget()).count(iter(replies))) == replies
+    assert "fake: 4 calls, 0 from the cache, 3 without an answer (1 refused, 2 truncated); " in said[-1]
