@@ -9,6 +9,7 @@ from data_pipeline.sources import lines_with_id
 from data_pipeline.sources.own import files_of
 from data_pipeline.sources.store import SampleStore
 from judge.errors import InputError
+from judge.rows import check_outputs
 from judge.types import Label
 
 
@@ -23,11 +24,7 @@ def check_target(config: DataConfig, overwrite: bool) -> None:
     used = [
         file for source in config.sources if source.kind == "file" for file in files_of(source.path or "")
     ]
-    for name in (*FILES, "leaks.jsonl", "rejected.jsonl"):
-        if any(file.exists() and (output / name).exists() and file.samefile(output / name) for file in used):
-            raise InputError(
-                "is a source that the build would replace; give another --out", file=output / name
-            )
+    check_outputs([output / name for name in (*FILES, "leaks.jsonl", "rejected.jsonl")], used, "data set")
     if overwrite:
         return
     if (output / MANIFEST).exists():

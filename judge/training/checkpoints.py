@@ -29,6 +29,7 @@ NEUTRAL = {
     "max_cut_share",
 }  # fmt: skip
 _IN_THE_WAY = ("checkpoint-*", "best-*", "*.safetensors", "config.json", "README.md", "manifest.json")
+"""Somebody's files that a run would remove or replace, or a folder that is a model or a data set already."""
 SHOWING = {"logging_steps", "report_to", "dataloader_pin_memory", "dataloader_num_workers"}
 """Arguments of the trainer that do not affect the weights either."""
 

@@ -439,7 +439,9 @@ def test_files_of_somebody_else_are_not_replaced(tmp_path: Path, capsys: pytest.
     own = write(out / "samples.jsonl", LABELLED)
     before = own.read_bytes()
     assert call(*command, f"sources.0.path={own}", "--overwrite") == 2
-    assert "samples.jsonl: is a source that the build would replace" in capsys.readouterr().err
+    assert (
+        "samples.jsonl: is a file that is read; give another one for the data set" in capsys.readouterr().err
+    )
     assert own.read_bytes() == before
     assert call(*command, "--overwrite") == 0
 
