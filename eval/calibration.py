@@ -43,7 +43,7 @@ class Calibration:
     ece_chance: float | None = None
 
 
-def _scored(labels: Sequence[Label], verdicts: Sequence[Verdict]) -> tuple[list[float], list[bool]]:
+def scored(labels: Sequence[Label], verdicts: Sequence[Verdict]) -> tuple[list[float], list[bool]]:
     """The probabilities of FAIL, and whether the gold label is FAIL, of samples with a probability."""
     scored = [
         (verdict.p_fail, label is Label.FAIL)
@@ -84,7 +84,7 @@ def selective_accuracy(labels: Sequence[Label], verdicts: Sequence[Verdict]) -> 
 
 def calibration(labels: Sequence[Label], verdicts: Sequence[Verdict]) -> Calibration:
     """Everything of this module for one set of verdicts."""
-    p_fail, fails = _scored(labels, verdicts)
+    p_fail, fails = scored(labels, verdicts)
     return Calibration(
         n=len(p_fail),
         ece=reliability.calibration_error(p_fail, fails),

@@ -9,10 +9,8 @@ import typer
 
 from eval.cascade import CascadeCurve, cascade_curves
 from eval.comparison import Comparison, compare_results
-from eval.report import read_reports
 from eval.tables import Row, Share, Table, percent, points, print_table
-from eval.verdicts import result_folder
-from judge.errors import InputError, warn
+from judge.errors import InputError
 
 app = typer.Typer(add_completion=False)
 
@@ -37,10 +35,6 @@ def compare_command(
 
     if cascade_weight and not cascade:
         raise InputError("--cascade-weight is for --cascade; add it, or omit the weight")
-    names = [{one.benchmark for one in read_reports(result_folder(folder))} for folder in (first, second)]
-    for folder, left in (first, names[0] - names[1]), (second, names[1] - names[0]):
-        if left:
-            warn(f"left out, as only {folder} has them: {', '.join(sorted(left))}")
     found: list[CascadeCurve] | list[Comparison] = (
         cascade_curves(first, second, first_weight=cascade_weight, bootstrap=bootstrap, seed=seed)
         if cascade

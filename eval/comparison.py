@@ -14,7 +14,7 @@ from typing import Any
 from eval.report import read_reports
 from eval.resampling import Interval, Outcomes, interval
 from eval.verdicts import VERDICTS, first_run, result_folder
-from judge.errors import InputError, counted
+from judge.errors import InputError, counted, warn
 from judge.progress import track
 from judge.types import Label, Verdict
 
@@ -176,6 +176,9 @@ def same_samples(first: Path, second: Path) -> Iterator[SameSamples]:
             f"has no benchmark in common with {second} ({', '.join(one)} here, {', '.join(two)} there)",
             file=first,
         )
+    for folder, left in (first, one.keys() - two.keys()), (second, two.keys() - one.keys()):
+        if left:
+            warn(f"left out, as only {folder} has them: {', '.join(sorted(left))}")
     for name in track(names, "benchmarks compared", len(names)):
         mine, other = one[name], two[name]
         ids = {key[0] for key in other}

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from eval.calibration import calibration
+from eval.calibration import scored
 from eval.resampling import Interval, Outcomes, interval
+from judge.calibration.reliability import calibration_error
 from judge.errors import InputError, JudgeError, counted
 from judge.types import Label, Sample, Verdict
 
@@ -105,7 +106,7 @@ def score(
         truncated=sum(verdict.truncated for verdict in verdicts),
         cut=sum(verdict.cut_chars > 0 for verdict in verdicts),
         coverage=parsed / len(samples),
-        ece=calibration(labels, verdicts).ece,
+        ece=calibration_error(*scored(labels, verdicts)),
         prompt_tokens=sum(verdict.usage.prompt_tokens for verdict in verdicts),
         completion_tokens=sum(verdict.usage.completion_tokens for verdict in verdicts),
         **values,

@@ -7,7 +7,7 @@ from typing import Any
 
 from judge.errors import InputError, unknown
 from judge.files import write_jsonl
-from judge.rows import Meanings, check_jsonl_output, meanings_of, parse_label, read_rows
+from judge.rows import Meanings, check_jsonl_outputs, meanings_of, parse_label, read_rows
 from judge.types import LANGUAGES, Sample, Task, lone_surrogate
 
 FIELDS = ("id", "task", "language", "document", "question", "answer", "label", "source", "group", "meta")
@@ -247,5 +247,5 @@ def write_samples(path: Path | str, samples: Iterable[Sample]) -> int:
     Raises:
         InputError: if the file is named like another kind.
     """
-    check_jsonl_output(Path(path), (), "samples")
+    check_jsonl_outputs([Path(path)], (), "samples")
     return write_jsonl(Path(path), (row_from_sample(sample) for sample in samples))

@@ -9,7 +9,7 @@ import typer
 
 from judge.cli.options import COLUMNS, DATA_DIR, GOLD_LABELS, parse_columns, parse_gold_labels, parse_names
 from judge.errors import InputError, counted, unknown
-from judge.rows import check_jsonl_output, check_outputs
+from judge.rows import check_jsonl_outputs
 from judge.types import Sample
 
 app = typer.Typer(add_completion=False)
@@ -161,9 +161,7 @@ def agreement_command(
     outputs = [path for path in (disagreements, labelled, diahalu) if path is not None]
     if samples is None and outputs:
         raise InputError("give --samples: what was annotated")
-    for path in outputs:
-        check_jsonl_output(path, [*files, Path(samples or "")], "samples")
-    check_outputs(outputs, (), "samples")
+    check_jsonl_outputs(outputs, [*files, Path(samples or "")], "samples")
     annotations = read_exports(files)
     annotated = [] if samples is None else _load(samples, data_dir, columns, gold_labels)
     decided = decide(annotated, annotations) if annotated else []

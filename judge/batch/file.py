@@ -15,7 +15,7 @@ from judge.checker import Checker
 from judge.errors import InputError, JudgeError, counted
 from judge.files import Appender, differences, locked, read_whole, whole_rows, write_json
 from judge.models.base import with_weights
-from judge.rows import check_jsonl_output
+from judge.rows import check_jsonl_outputs
 from judge.samples import Columns, read_samples
 from judge.types import Sample, Verdict, verdict_from_json, verdict_to_json
 
@@ -111,7 +111,7 @@ def judge_file(
             settings. Nothing is written then.
         JudgeError: judging failed; the verdicts before that are kept.
     """
-    check_jsonl_output(out, [samples], "verdicts")
+    check_jsonl_outputs([out], [samples], "verdicts")
     with locked(out):
         if out.stat().st_size and not resume:
             raise InputError("exists; continue with --resume, or give another file", file=out)

@@ -13,7 +13,7 @@ from judge.cli.running import run, say
 from judge.configs import text_override
 from judge.errors import DATA, InputError, counted, require
 from judge.files import read_whole, sha256_file, write_json
-from judge.rows import FILE_TYPES, Meanings, as_file, check_jsonl_output, read_rows
+from judge.rows import FILE_TYPES, Meanings, as_file, check_jsonl_outputs, read_rows
 from judge.samples import OTHER_NAMES, REQUIRED, Columns, other_columns, read_samples, write_samples
 from judge.types import Label, Sample
 
@@ -46,7 +46,7 @@ def teach_command(
         begun = {"file": sha256_file(readable), "columns": columns, "gold_labels": gold_labels}
     labelled = check_answers(samples, file)
     note, answers = out / BEGUN, out / "answers.jsonl"
-    check_jsonl_output(answers, [file], "answers")
+    check_jsonl_outputs([answers], [file], "answers")
     if (note.exists() or answers.exists()) and read_whole(note) != begun:
         raise InputError(
             f"holds other answers, or was begun with another file or other columns than {file}; give another "

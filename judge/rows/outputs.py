@@ -9,17 +9,18 @@ from judge.rows.kinds import FILE_TYPES, file_type
 PACKED = (".gz", ".bz2", ".xz", ".zst", ".zip", ".tgz", ".tar", ".7z", ".rar")
 
 
-def check_jsonl_output(out: Path, inputs: Sequence[Path], what: str = "rows") -> None:
-    """Refuse to write JSON Lines to a file that the command reads, or that is named like another kind.
+def check_jsonl_outputs(outs: Sequence[Path], inputs: Sequence[Path], what: str) -> None:
+    """Refuse files of JSON Lines that are named like another kind, or that :func:`check_outputs` refuses.
 
     Raises:
         InputError: with what to do instead.
     """
-    kind = file_type(out)
-    if out.suffix.lower() in PACKED or (kind in FILE_TYPES and not kind.endswith(("jsonl", "ndjson"))):
-        name = f"{out.name.partition('.')[0]}.jsonl"
-        raise InputError(f"{what} are JSON Lines; give a name such as {name}, not {out.suffix}", file=out)
-    check_outputs([out], inputs, what)
+    for out in outs:
+        kind = file_type(out)
+        if out.suffix.lower() in PACKED or (kind in FILE_TYPES and not kind.endswith(("jsonl", "ndjson"))):
+            name = f"{out.name.partition('.')[0]}.jsonl"
+            raise InputError(f"{what} are JSON Lines; give a name such as {name}, not {out.suffix}", file=out)
+    check_outputs(outs, inputs, what)
 
 
 def check_outputs(outs: Sequence[Path], inputs: Sequence[Path], what: str) -> None:
