@@ -4,9 +4,11 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import replace
 from itertools import islice
+from queue import SimpleQueue
+from threading import Thread
 from typing import Any, TypeVar
 
 from judge.errors import InputError
@@ -132,27 +134,55 @@ def ahead(make: Callable[[Item], Result], items: Iterable[Item], threads: int = 
     """The results of ``make`` for each item, in order, computed up to ``threads`` ahead of the caller.
 
     Items are read in the caller's thread, as some sources require. An error in reading or making an item is
-    raised in its place, after the results before it; work begun after it is waited for and dropped.
+    raised in its place, after the results before it; work begun after it is waited for and dropped. After
+    Ctrl-C nothing is waited for: a server may never answer.
     """
-    stream, work = iter(items), deque[Future[Result]]()
-    with ThreadPoolExecutor(threads, thread_name_prefix="ahead") as pool:
-        try:
-            ended = False
-            while True:
-                while not ended and len(work) <= threads:
-                    try:
-                        work.append(pool.submit(make, next(stream)))
-                    except StopIteration:
-                        ended = True
-                    except Exception as error:
-                        ended = True
-                        work.append(Future())
-                        work[-1].set_exception(error)
-                if not work:
-                    return
-                yield work.popleft().result()
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+    stream, ended, waits = iter(items), False, True
+    work, given = deque[Future[Result]](), SimpleQueue[tuple[Item, Future[Result]] | None]()
+
+    def run() -> None:
+        while (job := given.get()) is not None:
+            item, future = job
+            if not future.set_running_or_notify_cancel():
+                continue
+            try:
+                future.set_result(make(item))
+            except BaseException as error:
+                future.set_exception(error)
+
+    # Daemons: at its exit the interpreter waits for the threads of a ThreadPoolExecutor.
+    workers = [Thread(target=run, name=f"ahead-{number}", daemon=True) for number in range(threads)]
+    for worker in workers:
+        worker.start()
+    try:
+        while True:
+            while not ended and len(work) <= threads:
+                try:
+                    item = next(stream)
+                except StopIteration:
+                    ended = True
+                    break
+                except Exception as error:
+                    ended = True
+                    work.append(Future())
+                    work[-1].set_exception(error)
+                else:
+                    work.append(Future())
+                    given.put((item, work[-1]))
+            if not work:
+                return
+            yield work.popleft().result()
+    except (KeyboardInterrupt, SystemExit):
+        waits = False
+        raise
+    finally:
+        for future in work:
+            future.cancel()
+        for _ in workers:
+            given.put(None)
+        if waits:
+            for worker in workers:
+                worker.join()
 
 
 def in_chunks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:

@@ -14,7 +14,7 @@ from judge.files import JUDGE_FILE, read_json
 from judge.models.bundled import ORIGIN_FILE, bring_wheel, stand_in
 from judge.models.fingerprint import fingerprint
 from judge.models.hub import is_path, refuse_absent
-from judge.models.identity import read_identity
+from judge.models.identity import ENCODER, read_identity
 from judge.shipped import model_path
 
 
@@ -56,6 +56,10 @@ def find_model(name: str) -> tuple[str, str | None]:
     """
     place = model_path(name)
     folder = Path(place)
+    if (folder / JUDGE_FILE).is_file() and read_json(folder / JUDGE_FILE).get("stage") == ENCODER:
+        raise InputError(
+            "is an encoder, not a language model; train it further with judge encoder", file=folder
+        )
     if (folder / "adapter_config.json").is_file():
         return find_base(folder), place
     if (folder / "config.json").is_file():
@@ -64,10 +68,6 @@ def find_model(name: str) -> tuple[str, str | None]:
         raise InputError(
             "holds checkpoints alone: its training was stopped; finish it with the same command and --resume",
             file=folder,
-        )
-    if (folder / JUDGE_FILE).is_file():
-        raise InputError(
-            "is an encoder, not a language model; train it further with judge encoder", file=folder
         )
     if folder.is_dir():
         raise InputError(

@@ -82,7 +82,8 @@ def train_and_save(
         trainer.add_callback(durability)
         trainer.remove_callback(PrinterCallback)
         try:
-            with progress.stage(f"train {output}") as update:
+            limit = f", {recipe.max_minutes:g} minutes at most" if recipe.max_minutes else ""
+            with progress.stage(f"train {output}{limit}") as update:
                 trainer.add_callback(Shown(update))
                 trainer.train(resume_from_checkpoint=str(start.folder) if start else None)
         except Exception:

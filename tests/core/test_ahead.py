@@ -1,5 +1,7 @@
 """Working ahead: the same results in the same order, errors in their place, and at most so far ahead."""
 
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from itertools import count, islice
@@ -50,6 +52,19 @@ def test_the_next_is_made_while_the_last_one_is_in_use() -> None:
 def test_several_are_made_at_once() -> None:
     together = threading.Barrier(3)
     assert list(ahead(lambda number: together.wait(10) and number, range(1, 4), 3))[-1] == 3
+
+
+def test_ctrl_c_waits_for_no_server() -> None:
+    script = (
+        "import os, signal, threading\n"
+        "from judge.checker import ahead\n"
+        "def hang(number):\n"
+        "    os.kill(os.getpid(), signal.SIGINT)\n"
+        "    threading.Event().wait()\n"
+        "list(ahead(hang, range(3), 2))\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert "KeyboardInterrupt" in ended.stderr
 
 
 def test_chunks() -> None:

@@ -120,6 +120,13 @@ def test_a_folder_of_a_stopped_training_says_so(tmp_path: Path) -> None:
         find_model(str(tmp_path))
     with pytest.raises(InputError, match=r"is an encoder, not a language model; .* judge encoder"):
         find_model("judge/reference")
+    encoder = tmp_path / "encoder"  # one with a config of its own, as a plain cross-encoder has it
+    encoder.mkdir()
+    (encoder / "config.json").write_text("{}")
+    assert find_model(str(encoder)) == (str(encoder), None)
+    (encoder / "judge.json").write_text('{"stage": "encoder"}')
+    with pytest.raises(InputError, match="is an encoder, not a language model"):
+        find_model(str(encoder))
     (tmp_path / "checkpoint-23").mkdir()
     with pytest.raises(InputError, match="holds checkpoints alone: its training was stopped"):
         find_model(str(tmp_path))
