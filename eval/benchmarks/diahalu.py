@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from eval.benchmarks.base import Benchmark
+from eval.benchmarks.base import Benchmark, nonempty
 from eval.benchmarks.prompts import with_prompt
 from eval.benchmarks.prompts_diahalu import DiaHaluPrompt
 from judge.baselines.rules import RANDOM, TrivialBaseline
@@ -53,13 +53,9 @@ def read(names: Sequence[str], data_dir: Path | None) -> Iterator[Sample]:
 def read_dialogues(path: Path) -> Iterator[Sample]:
     """The dialogues of a file in the format of one of the releases."""
     sheet = ".xlsx" in path.suffixes
-    empty = True
-    for line, values in read_rows(path):
+    for line, values in nonempty(read_rows(path), path):
         columns = COLUMNS if sheet else dict.fromkeys(COLUMNS)
         yield _sample(Record(values, path, line), {name: column or name for name, column in columns.items()})
-        empty = False
-    if empty:
-        raise InputError("holds no row", file=path)
 
 
 def _sample(row: Record, columns: Mapping[str, str]) -> Sample:
@@ -104,11 +100,9 @@ def read_with_evidence(data_dir: Path | None) -> Iterator[Sample]:
     folder = need_folder(data_dir, "DiaHalu", "diahalu", ORIGINAL)
     path = find_file(folder, "diahalu", [EVIDENCE], "no public place: this one is your own")
     found: dict[str, str | tuple[str, ...]] = {}
-    for row in read_lines(path):
+    for row in nonempty(read_lines(path), path):
         listed = isinstance(row.get("evidence"), list)
         found[f"diahalu-{row.name('ID')}"] = tuple(row.texts("evidence")) if listed else row.text("evidence")
-    if not found:
-        raise InputError("holds no row", file=path)
     for sample in read(V1, data_dir):
         if sample.id in found:
             yield replace(sample, document=found.pop(sample.id))

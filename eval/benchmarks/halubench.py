@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from eval.benchmarks.base import Benchmark
-from judge.errors import InputError
+from eval.benchmarks.base import Benchmark, nonempty
 from judge.formats.files import find_file, group_of, hub_files
 from judge.formats.records import Record
 from judge.formats.shared import halubench_side
@@ -49,7 +48,7 @@ def read_held_out(data_dir: Path | None) -> Iterator[Sample]:
 def read_file(path: Path) -> Iterator[Sample]:
     """The samples of one file with HaluBench's columns (``.parquet``, ``.csv`` or ``.jsonl``)."""
     used: dict[str, int] = {}
-    for line, values in read_rows(path):
+    for line, values in nonempty(read_rows(path), path):
         row = Record(values, path, line)
         document = row.text("passage")
         name = str(values.get("id", f"row-{line}"))
@@ -64,8 +63,6 @@ def read_file(path: Path) -> Iterator[Sample]:
             source=row.text("source_ds"),
             group=group_of(document),
         )
-    if not used:
-        raise InputError("holds no row", file=path)
 
 
 HALUBENCH = Benchmark(

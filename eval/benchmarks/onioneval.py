@@ -15,12 +15,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Literal
 
-from eval.benchmarks.base import Benchmark, Figures, accuracy
+from eval.benchmarks.base import Benchmark, Figures, accuracy, nonempty
 from eval.benchmarks.prompts_onioneval import OnionPrompt, scene, story
 from eval.benchmarks.yes_no import AlwaysYes, YesNoJudge
 from eval.retrieval import Retriever
 from judge.checker import Checker
-from judge.errors import InputError
 from judge.formats.files import find_file, need_folder
 from judge.formats.records import Record, read_records
 from judge.judge import Judge
@@ -43,9 +42,7 @@ def read(evidence: Evidence, data_dir: Path | None) -> Iterator[Sample]:
     """
     folder = need_folder(data_dir, "OnionEval", "onioneval", ORIGINAL)
     path = find_file(folder, "onioneval", ["with_context.json"], ORIGINAL)
-    records = list(read_records(path))
-    if not records:
-        raise InputError("holds no row", file=path)
+    records = list(nonempty(read_records(path), path))
     found = _search([row for _, row in records]) if evidence == "retrieved" else None
     entities = {row.text("context"): row.text("entity") for _, row in records}
     for layer in LAYERS:
