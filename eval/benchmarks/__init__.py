@@ -13,35 +13,25 @@ from judge.types import Sample
 if TYPE_CHECKING:
     from eval.benchmarks.base import Benchmark
 
-BENCHMARKS = {
-    "halubench": "halubench:HALUBENCH",
-    "halubench_held_out": "halubench:HALUBENCH_HELD_OUT",
-    "halueval": "halueval:HALUEVAL",
-    "halueval_qa": "halueval:HALUEVAL_QA",
-    "halueval_dialogue": "halueval:HALUEVAL_DIALOGUE",
-    "halueval_summarization": "halueval:HALUEVAL_SUMMARIZATION",
-    "halueval_general": "halueval:HALUEVAL_GENERAL",
-    "ragtruth": "ragtruth:RAGTRUTH",
-    "bianbench_en": "bianbench:BIANBENCH_EN",
-    "bianbench_zh": "bianbench:BIANBENCH_ZH",
-    "bianbench_cf": "bianbench:BIANBENCH_CF",
-    "fib": "fib:FIB",
-    "fib_held_out": "fib:FIB_HELD_OUT",
-    "conflictqa": "conflictqa:CONFLICTQA",
-    "diahalu": "diahalu:DIAHALU",
-    "diahalu_v2": "diahalu:DIAHALU_V2",
-    "diahalu_one_shot": "diahalu:DIAHALU_ONE_SHOT",
-    "diahalu_evidence": "diahalu:DIAHALU_EVIDENCE",
-    "onioneval": "onioneval:ONIONEVAL",
-    "onioneval_few_shot": "onioneval:ONIONEVAL_FEW_SHOT",
-    "onioneval_evidence": "onioneval:ONIONEVAL_EVIDENCE",
-    "onioneval_few_shot_evidence": "onioneval:ONIONEVAL_FEW_SHOT_EVIDENCE",
-    "onioneval_retrieval": "onioneval:ONIONEVAL_RETRIEVAL",
-    "onioneval_few_shot_retrieval": "onioneval:ONIONEVAL_FEW_SHOT_RETRIEVAL",
-    "injection": "injection:INJECTION",
-    "probes": "probes:PROBES",
-}
-"""Benchmark name to its definition, as ``module:constant`` in this package."""
+MODULES = {
+    "halubench": ("halubench", "halubench_held_out"),
+    "halueval": (
+        "halueval", "halueval_qa", "halueval_dialogue", "halueval_summarization", "halueval_general",
+    ),
+    "ragtruth": ("ragtruth",),
+    "bianbench": ("bianbench_en", "bianbench_zh", "bianbench_cf"),
+    "fib": ("fib", "fib_held_out"),
+    "conflictqa": ("conflictqa",),
+    "diahalu": ("diahalu", "diahalu_v2", "diahalu_one_shot", "diahalu_evidence"),
+    "onioneval": (
+        "onioneval", "onioneval_few_shot", "onioneval_evidence", "onioneval_few_shot_evidence",
+        "onioneval_retrieval", "onioneval_few_shot_retrieval",
+    ),
+    "injection": ("injection",),
+    "probes": ("probes",),
+}  # fmt: skip
+BENCHMARKS = {name: module for module, names in MODULES.items() for name in names}
+"""Benchmark name to the module of this package that defines it, as a constant of that name in capitals."""
 
 WHOLE = (
     "halubench_held_out", "halueval", "halueval_general", "ragtruth", "bianbench_en", "bianbench_zh",
@@ -61,8 +51,7 @@ def check_name(name: str) -> None:
 def get_benchmark(name: str) -> "Benchmark":
     """The benchmark with a name from :data:`BENCHMARKS`; raises ``InputError`` for any other name."""
     check_name(name)
-    module, constant = BENCHMARKS[name].split(":")
-    benchmark: Benchmark = getattr(import_module(f"{__name__}.{module}"), constant)
+    benchmark: Benchmark = getattr(import_module(f"{__name__}.{BENCHMARKS[name]}"), name.upper())
     return benchmark
 
 
