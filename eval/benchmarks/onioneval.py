@@ -19,10 +19,8 @@ from eval.benchmarks.base import Benchmark, Figures, accuracy, nonempty
 from eval.benchmarks.prompts_onioneval import OnionPrompt, scene, story
 from eval.benchmarks.yes_no import AlwaysYes, YesNoJudge
 from eval.retrieval import Retriever
-from judge.checker import Checker
 from judge.formats.files import find_file, need_folder
 from judge.formats.records import Record, read_records
-from judge.judge import Judge
 from judge.types import Label, Sample, Verdict
 
 ORIGINAL = "github.com/sunchongren/OnionEval"
@@ -178,11 +176,6 @@ def _influence(layers: Mapping[str, Judged]) -> dict[str, float | int | None]:
     }
 
 
-def ask(prompt: OnionPrompt, judge: Judge) -> Checker:
-    """The judge, asked for yes or no."""
-    return YesNoJudge(judge, prompt)
-
-
 NOTES = (
     "Prompts and stories are this project's own; reason mode is the paper's chain of thought.",
     "3,352 rows are released, the paper says 3,356; in one of them fact and hallucination are the same.",
@@ -202,7 +195,7 @@ def _variant(
         read=partial(read, evidence),
         rows=rows,
         figures=figures,
-        ask=partial(ask, OnionPrompt(examples=examples)),
+        ask=partial(YesNoJudge, prompt=OnionPrompt(examples=examples)),
         baselines=(AlwaysYes(),),
         notes=(*NOTES, *notes),
     )
