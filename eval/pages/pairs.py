@@ -9,9 +9,7 @@ from eval.pages.several import NAMES
 from eval.tables import Row, Table, points
 
 
-def compare_all(
-    group: SampleSet, *, bootstrap: int = 1000, seed: int = 0
-) -> dict[tuple[int, int], Comparison]:
+def compare_all(group: SampleSet) -> dict[tuple[int, int], Comparison]:
     """Positions of two runs in a set to their comparison; runs without verdicts are left out.
 
     With 20 runs there are 190 pairs.
@@ -21,8 +19,6 @@ def compare_all(
             [row.gold for row in run.judged],
             [row.group for row in run.judged],
             [row.verdict for row in run.judged],
-            bootstrap,
-            seed,
         )
         for place, run in enumerate(group.runs)
         if run.judged

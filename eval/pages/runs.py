@@ -22,10 +22,9 @@ from judge.types import Label, Verdict
 class Judged:
     """A verdict with what was judged; ``document`` is only its start, ``document_chars`` its full length.
 
-    ``sample`` is the start of the sample's hash. Texts are empty if an older result does not hold them.
+    Texts are empty if an older result does not hold them.
     """
 
-    sample: str
     id: str
     group: str
     source: str
@@ -136,7 +135,6 @@ def _is_open_factual(folder: Path) -> bool:
 
 def _judged(row: Mapping[str, Any], verdict: Verdict) -> Judged:
     return Judged(
-        sample=row["sample"],
         id=row["id"],
         group=row["group"],
         source=row.get("source") or "",
