@@ -13,12 +13,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.adaptation import measured
-from eval.verdicts import VERDICTS, verdict_from_row
+from eval.calibration import scored
+from eval.verdicts import first_run
 from judge.calibration.curve import Curve, NeverSeen, read_calibrations
 from judge.calibration.fit import fit_curve
 from judge.calibration.reliability import calibration_error
-from judge.files import JUDGE_FILE, read_jsonl, write_json
+from judge.files import JUDGE_FILE, write_json
 from judge.models.identity import read_identity
+from judge.types import Label
 
 Told = tuple[list[float], list[bool]]
 """Probabilities of FAIL, and whether the answers are hallucinated."""
@@ -26,9 +28,8 @@ Told = tuple[list[float], list[bool]]
 
 def of_source(folder: Path) -> Told:
     """Probabilities and labels of one source, from a result folder of ``judge eval``."""
-    rows = [row for _, row in read_jsonl(folder / VERDICTS)]
-    told = [(chance, row) for row in rows if (chance := verdict_from_row(row).p_fail) is not None]
-    return [chance for chance, _ in told], [row["label"] == "FAIL" for _, row in told]
+    rows, verdicts = zip(*first_run(folder), strict=True)
+    return scored([Label(row["label"]) for row in rows], verdicts)
 
 
 def pooled(told: Sequence[Told]) -> Told:

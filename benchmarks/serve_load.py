@@ -15,7 +15,6 @@ Exit code 1 if any condition fails.
 import argparse
 import asyncio
 import os
-import re
 import signal
 import statistics
 import subprocess
@@ -25,6 +24,8 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import psutil
 
 from judge.samples import read_samples
 from judge.types import Sample
@@ -119,8 +120,7 @@ def direct(model: str, samples: list[Sample], seconds: float) -> float:
 
 def resident(process: int) -> float:
     """Resident memory of a process in MiB."""
-    found = re.search(r"VmRSS:\s+(\d+) kB", Path(f"/proc/{process}/status").read_text())
-    return int(found[1]) / 1024 if found else 0.0
+    return psutil.Process(process).memory_info().rss / 2**20
 
 
 async def stop_under_load(load: Load, server: "subprocess.Popen[str]") -> Counter[str]:
