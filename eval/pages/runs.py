@@ -2,18 +2,14 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from eval.open_factual.results import TABLE
-from eval.open_factual.tasks import BENCHMARK as OPEN_FACTUAL
 from eval.report import Report, read_reports, told_apart
-from eval.verdicts import REPORT, VERDICTS, first_run
+from eval.verdicts import VERDICTS, first_run
 from judge.errors import InputError
-from judge.files import read_json
 from judge.progress import track
 from judge.types import Label, Verdict
 
@@ -102,15 +98,7 @@ def _named(run: Run, name: str) -> Run:
 
 
 def _read(folder: Path) -> list[Run]:
-    try:
-        reports = read_reports(folder)
-    except InputError:
-        if _is_open_factual(folder):
-            raise InputError(
-                f"holds a result of {OPEN_FACTUAL}, which measures no judge; omit it, see its {TABLE}",
-                file=folder,
-            ) from None
-        raise
+    reports = read_reports(folder)
     rows: dict[str, list[Judged]] = {}
     for row, verdict in first_run(folder):
         rows.setdefault(row["benchmark"], []).append(_judged(row, verdict))
@@ -125,12 +113,6 @@ def _read(folder: Path) -> list[Run]:
                     file=path,
                 )
     return [Run(report.name, folder, report, tuple(rows.get(report.benchmark, ()))) for report in reports]
-
-
-def _is_open_factual(folder: Path) -> bool:
-    with suppress(InputError, KeyError, TypeError):
-        return any(row["benchmark"] == OPEN_FACTUAL for row in read_json(folder / REPORT)["reports"])
-    return False
 
 
 def _judged(row: Mapping[str, Any], verdict: Verdict) -> Judged:
