@@ -40,6 +40,19 @@ def shared_data() -> Path:
 
 
 @pytest.fixture
+def ran(capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
+    """Calls a command that must succeed; returns what it wrote, as ``out`` and ``err``."""
+    from tests.calling import call
+
+    def run(*arguments: object) -> Any:
+        capsys.readouterr()
+        assert call(*arguments) == 0
+        return capsys.readouterr()
+
+    return run
+
+
+@pytest.fixture
 def refused(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
     """Calls a command that must end with ``code``, print nothing and say one line, which it returns."""
     from tests.calling import call

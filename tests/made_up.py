@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from judge.files import write_json
-from judge.types import Label, Sample
+from judge.types import Label, Message, Sample, Verdict
 
 NASTY = "<script>window.broken = 1</script><img src=x onerror='window.broken = 1'> 𝔸 & <mark>"
 
@@ -17,6 +17,16 @@ ONION = {
     "category": "Plants", "entity": "Rose", "hallucination": "Rose is a fish.", "fact": "Rose is a plant.",
     "context": "Roses grow.",
 }  # fmt: skip
+
+
+def verdict(p_fail: float | None, **more: Any) -> Verdict:
+    """A verdict with the label that belongs to its probability."""
+    return Verdict(None if p_fail is None else Label.FAIL if p_fail >= 0.5 else Label.PASS, p_fail, **more)
+
+
+def user(text: str) -> list[Message]:
+    """A conversation of one turn."""
+    return [{"role": "user", "content": text}]
 
 
 def put_tasks(folder: Path, rows: Any) -> Path:

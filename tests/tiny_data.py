@@ -21,6 +21,12 @@ def rows_of(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
+def write_lines(path: Path, *rows: dict[str, Any]) -> Path:
+    """A file of JSON Lines with these rows."""
+    write_jsonl(path, rows)
+    return path
+
+
 def build_towers(folder: Path, documents: int, pairs: int) -> Path:
     """A built data set about this many short documents, each with a faithful and a hallucinated answer."""
     from data_pipeline.build.pipeline import build

@@ -17,16 +17,13 @@ from judge.models import hardware
 from judge.models.room import cache_bytes, prefill_bytes
 from judge.models.weights import LoadedModel, load_model, load_weights
 from judge.prompting.rendering import common_prefix
-from judge.types import Message, Sample
+from judge.types import Sample
+from tests.made_up import user
 
 Make = Callable[..., TransformersBackend]
 NAMES = ["chatml", "gemma", "bare", "bytes", "adapter"]
 WORDS = [("PASS", "FAIL"), ("通过", "失败"), ("PAST", "PASS"), ("PASS", "PASSED"), ("通过了", "通过")]
 DOCUMENTS = ["short", "The DOCUMENT supports the ANSWER. " * 4, "请对照“文档”检查 " * 7, "x" * 60, "A b c"]
-
-
-def user(content: str) -> list[Message]:
-    return [{"role": "user", "content": content}]
 
 
 def reference(backend: TransformersBackend, request: LabelRequest) -> list[float]:

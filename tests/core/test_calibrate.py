@@ -44,7 +44,7 @@ from judge.prompting.templates import TemplatePrompt
 from judge.samples import write_samples
 from judge.shipped import model_path
 from judge.types import Label, Sample, Verdict
-from tests.calling import ModelFolder, Refused, call
+from tests.calling import ModelFolder, Ran, Refused, call
 from tests.tiny_data import rows_of
 
 METHODS: tuple[Method, ...] = ("platt", "temperature", "isotonic")
@@ -328,11 +328,10 @@ def judged(model_folder: ModelFolder, tmp_path_factory: pytest.TempPathFactory) 
     return folder, folder / "data.jsonl", samples
 
 
-def test_the_command(judged: Judged, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command(judged: Judged, ran: Ran) -> None:
     folder, data, samples = judged
     raw = load_judge(str(folder))
-    assert call("calibrate", "--model", folder, "--data", data, "--set", "target_recall=0.95") == 0
-    out = capsys.readouterr().out
+    out = ran("calibrate", "--model", folder, "--data", data, "--set", "target_recall=0.95").out
     assert "platt on 80 samples" in out and "--threshold recall: FAIL at or above p(FAIL) = " in out
     figures = re.findall(r"(\d\.\d+) \((\d\.\d+) to (\d\.\d+)\)", out)
     assert len(figures) == 4  # precision and recall at two thresholds
@@ -357,9 +356,7 @@ def test_the_command(judged: Judged, capsys: pytest.CaptureFixture[str]) -> None
 
 
 @pytest.mark.filterwarnings("error::judge.errors.JudgeWarning")
-def test_a_calibration_belongs_to_a_number_format(
-    judged: Judged, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_calibration_belongs_to_a_number_format(judged: Judged, tmp_path: Path, ran: Ran) -> None:
     pytest.importorskip("bitsandbytes")
     folder, data, samples = tmp_path / "judge", judged[1], judged[2][:4]
     shutil.copytree(judged[0], folder)
@@ -381,8 +378,8 @@ def test_a_calibration_belongs_to_a_number_format(
         assert "calibration" not in other.describe() and other.check(samples) == raw.check(samples)
 
     # Fitted to 4-bit weights it holds for these; the warning about the old one is not told.
-    assert call("calibrate", "--model", folder, "--data", data, "--set", "quantization=nf4") == 0
-    assert "set aside" not in capsys.readouterr().err
+    said = ran("calibrate", "--model", folder, "--data", data, "--set", "quantization=nf4").err
+    assert "set aside" not in said
     assert "calibration" in load_judge(str(folder), quantization="nf4").describe()
     with pytest.warns(JudgeWarning, match="fitted to nf4 weights, and .* with plain weights"):
         load_judge(str(folder))
@@ -426,10 +423,7 @@ def test_auto_is_bfloat16_where_the_calibration_holds_in_it(
 
 
 def test_the_command_line_warns_in_one_line(
-    judged: Judged,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    judged: Judged, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ran: Ran
 ) -> None:
     def show(*told: Any) -> None:  # as Python does; pytest keeps warnings to itself
         sys.stderr.write(warnings.formatwarning(*told[:4]))
@@ -438,8 +432,8 @@ def test_the_command_line_warns_in_one_line(
     (tmp_path / "other.jinja").write_text("{{ document }} {{ answer }}")
     monkeypatch.setattr(warnings, "showwarning", show)
     model = ("--model", judged[0], "--set", f"template={tmp_path / 'other.jinja'}")
-    assert call("batch", judged[1], "-o", tmp_path / "out.jsonl", *model) == 0
-    [line] = [line for line in capsys.readouterr().err.splitlines() if "set aside" in line]
+    said = ran("batch", judged[1], "-o", tmp_path / "out.jsonl", *model).err
+    [line] = [line for line in said.splitlines() if "set aside" in line]
     assert line.startswith(f"warning: {judged[0]}: its calibration for mode verdict is set aside")
 
 
@@ -544,8 +538,7 @@ def test_a_rate_moves_probabilities_and_leaves_labels(
         [one.p_fail for one in rare.check(samples)], abs=1e-4
     )
     capsys.readouterr()
-    raw = tmp_path / "raw"
-    shutil.copytree(folder, raw)
+    raw = shutil.copytree(folder, tmp_path / "raw")
     (raw / "judge.json").write_text('{"stage": "sft"}')
     for model, rate, message in [
         (folder, 1.5, "is 1.5, expected a share between 0 and 1"),

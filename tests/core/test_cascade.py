@@ -16,6 +16,7 @@ from judge.errors import InputError
 from judge.load import load_judge
 from judge.types import Label, Mode, Sample, Unsupported, Verdict
 from tests.calling import call
+from tests.made_up import verdict
 
 
 @dataclass(frozen=True)
@@ -49,10 +50,6 @@ class Told(Checker):
 
 def sample(name: str) -> Sample:
     return Sample(id=name, document="The tower is 40 m high.", answer="It is high.")
-
-
-def verdict(p_fail: float, **more: Any) -> Verdict:
-    return Verdict(Label.FAIL if p_fail >= 0.5 else Label.PASS, p_fail, **more)
 
 
 @given(st.lists(st.floats(0, 1), max_size=20), st.sampled_from([0.5, 0.7, 0.9, 1.0]))

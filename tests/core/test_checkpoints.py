@@ -204,8 +204,7 @@ def test_a_judge_is_whole_before_its_mark(
     folder: Path, undisturbed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A crash while files are being renamed: the earlier judge is gone, and the run can be ended."""
-    output = tmp_path / "out"
-    shutil.copytree(undisturbed, output)
+    output = shutil.copytree(undisturbed, tmp_path / "out")
 
     def half_way(target: Path, ready: Path) -> None:
         (ready / "adapter_model.safetensors").replace(target / "adapter_model.safetensors")

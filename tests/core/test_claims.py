@@ -27,7 +27,7 @@ from judge.load import load_judge
 from judge.prompting.sentences import claim_spans
 from judge.samples import write_samples
 from judge.types import Label, Mode, Sample, Span, Verdict, verdict_from_json, verdict_to_json
-from tests.calling import ModelFolder, Refused, call
+from tests.calling import ModelFolder, Ran, Refused, call
 
 BRIDGE = (
     "The Tarn Bridge was designed by Ada Holst and opened in 1931, after nine years of quarrels about its "
@@ -267,36 +267,32 @@ def test_a_calibration_is_used_where_it_holds(tmp_path: Path) -> None:
 # --- Commands -----------------------------------------------------------------------------------------------
 
 
-def test_check_names_every_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_names_every_sentence(tmp_path: Path, ran: Ran) -> None:
     bridge = tmp_path / "bridge.txt"
     bridge.write_text(BRIDGE)
     asked = ("check", "--model", "baseline:always-fail", "--document", f"@{bridge}", "--answer", ANSWER)
-    assert call(*asked, "--claims") == 0
-    lines = capsys.readouterr().out.splitlines()
+    lines = ran(*asked, "--claims").out.splitlines()
     assert lines[0] == "FAIL (hallucinated, p(FAIL) = 1.000)"
     rule = "hints: the verdict is on the answer as a whole"
     assert f"probability that each sentence is wrong ({rule}):" in lines
     assert lines[-2] == "1.000  A storm damaged the pier."
     assert lines[-1].startswith("       document: In 1987 a storm")
     assert sum("FAIL" in line or "PASS" in line for line in lines) == 1  # one verdict, on the answer
-    assert call(*asked, "--claims", "--json") == 0
-    claims = json.loads(capsys.readouterr().out)["claims"]
+    claims = json.loads(ran(*asked, "--claims", "--json").out)["claims"]
     assert [sorted(claim) for claim in claims] == [["p_fail", "span", "window"]] * 3
 
 
 def test_calibrate_keeps_the_rule_beside_the_model(
-    model_folder: ModelFolder, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    model_folder: ModelFolder, tmp_path: Path, ran: Ran
 ) -> None:
     import shutil
 
-    folder = tmp_path / "model"
-    shutil.copytree(model_folder("chatml"), folder)
+    folder = shutil.copytree(model_folder("chatml"), tmp_path / "model")
     samples, _ = labelled(48)
     unmarked = next(sample for sample in samples if sample.label is Label.FAIL)
     data = [replace(sample, meta={}) if sample is unmarked else sample for sample in samples]
     write_samples(tmp_path / "marked.jsonl", data)
-    assert call("calibrate", "--claims", "--model", folder, "--data", tmp_path / "marked.jsonl") == 0
-    out = capsys.readouterr().out
+    out = ran("calibrate", "--claims", "--model", folder, "--data", tmp_path / "marked.jsonl").out
     assert "141 sentences" in out and "by both (the rule)" in out
     assert "1 FAIL answer without marks: their sentences are not used" in out
     assert json.loads((folder / JUDGE_FILE).read_text())["claims"]["samples"] == 48

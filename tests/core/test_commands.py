@@ -20,7 +20,7 @@ from judge.cli.main import COMMANDS
 from judge.errors import InputError
 from judge.files import write_jsonl
 from judge.types import Label, Sample, Unsupported, Verdict
-from tests.calling import ModelFolder, Refused, call
+from tests.calling import ModelFolder, Ran, Refused, call
 from tests.tiny_data import rows_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -84,13 +84,10 @@ def test_help_is_quick_and_complete() -> None:
 
 
 @pytest.mark.parametrize("command", list(COMMANDS))
-def test_help_of_each_command(
-    command: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_help_of_each_command(command: str, ran: Ran, monkeypatch: pytest.MonkeyPatch) -> None:
     """... at 80 columns, where every panel is whole, and no option's value has the name of a Python type."""
     monkeypatch.setenv("COLUMNS", "80")
-    assert call(command, "--help") == 0
-    shown = capsys.readouterr().out
+    shown = ran(command, "--help").out
     assert f"judge {command}" in shown and all(len(line) <= 80 for line in shown.splitlines())
     assert not re.search(r"<(str|int|float|bool|path|list)\b", shown)
     if "--set" in shown:
@@ -115,43 +112,34 @@ def test_an_unknown_command(refused: Refused) -> None:
     assert "unknown command 'chek'; did you mean 'check'?" in refused("chek")
 
 
-def test_no_command_and_version(capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_command_and_version(capsys: pytest.CaptureFixture[str], ran: Ran) -> None:
     assert call() == 2
     assert "usage: judge" in capsys.readouterr().out
-    assert call("--version") == 0
-    assert capsys.readouterr().out.startswith("judge ")
+    assert ran("--version").out.startswith("judge ")
 
 
 # --- judge check --------------------------------------------------------------------------------------------
 
 
-def test_check_prints_label_and_probability(
-    document: Path, model_folder: ModelFolder, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_check_prints_label_and_probability(document: Path, model_folder: ModelFolder, ran: Ran) -> None:
     command = ("check", "--model", model_folder("chatml"), "--document", f"@{document}", "--answer", "20 m.")
-    assert call(*command, "--json") == 0
-    row = json.loads(capsys.readouterr().out)
+    row = json.loads(ran(*command, "--json").out)
     assert list(row) == [
         "id", "label", "p_fail", "reasoning", "raw", "error", "truncated", "cut_chars", "usage",
     ]  # fmt: skip
     assert row["label"] == ("FAIL" if row["p_fail"] >= 0.5 else "PASS")
-    assert call(*command) == 0
     meaning = {"PASS": "faithful", "FAIL": "hallucinated"}[row["label"]]
-    assert capsys.readouterr().out == f"{row['label']} ({meaning}, p(FAIL) = {row['p_fail']:.3f})\n"
+    assert ran(*command).out == f"{row['label']} ({meaning}, p(FAIL) = {row['p_fail']:.3f})\n"
 
 
-def test_check_in_reason_mode(
-    document: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_check_in_reason_mode(document: Path, ran: Ran, monkeypatch: pytest.MonkeyPatch) -> None:
     verdict = Verdict(Label.PASS, 0.25, reasoning="It says so.", raw="...", cut_chars=7)
     monkeypatch.setattr("judge.load.load_judge", lambda *_, **__: Scripted(verdict))
     command = ("check", "--model", "m", "--mode", "reason", "--document", f"@{document}", "--answer", "Yes.")
-    assert call(*command) == 0
-    lines = capsys.readouterr().out.splitlines()
+    lines = ran(*command).out.splitlines()
     assert lines[:2] == ["PASS (faithful, p(FAIL) = 0.250)", "It says so."] and "7 characters" in lines[2]
     verdict = Verdict(Label.FAIL, 0.75, unsupported=(Unsupported("Yes", 0, 3, 0.8),))
-    assert call(*command) == 0
-    assert capsys.readouterr().out.splitlines()[1] == "unsupported: 'Yes' (0.80)"
+    assert ran(*command).out.splitlines()[1] == "unsupported: 'Yes' (0.80)"
 
 
 def test_check_without_a_verdict(
@@ -164,9 +152,7 @@ def test_check_without_a_verdict(
     assert json.loads(capsys.readouterr().out)["label"] is None
 
 
-def test_a_text_is_never_taken_for_a_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_text_is_never_taken_for_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ran: Ran) -> None:
     """@FILE and - are read; @@ is one @; what only looks like a file is an error that says what to write."""
 
     from judge.cli.texts import read_texts
@@ -174,8 +160,7 @@ def test_a_text_is_never_taken_for_a_file(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "tower").write_text("It is 20 m.")
     monkeypatch.setattr("sys.stdin", io.StringIO("The tower."))
-    assert call("check", *BASELINE, "--document", "-", "--answer", "@tower") == 0
-    assert capsys.readouterr().out.startswith("PASS")
+    assert ran("check", *BASELINE, "--document", "-", "--answer", "@tower").out.startswith("PASS")
     texts = ["The tower.", "@@home", "24/7", "It is in docs/a.txt", "", "x" * 5000, "\u9ad8/\u4f4e\u3002"]
     for text in texts:
         assert read_texts({"--answer": text}) == {"--answer": text.replace("@@", "@")}
@@ -401,7 +386,7 @@ def interrupted(samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_an_interrupted_batch_goes_on_with_its_own_judge_and_samples_alone(
-    interrupted: Path, samples: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], refused: Refused
+    interrupted: Path, samples: Path, tmp_path: Path, ran: Ran, refused: Refused
 ) -> None:
     begun = interrupted.read_bytes()
     changed = tmp_path / "c.jsonl"
@@ -418,16 +403,12 @@ def test_an_interrupted_batch_goes_on_with_its_own_judge_and_samples_alone(
     ):
         assert message in refused("batch", file, "-o", interrupted, "--model", model, "--resume")
     assert interrupted.read_bytes() == begun
-    assert call("batch", samples, "-o", interrupted, *BASELINE, "--resume") == 0
-    assert "12 verdicts, 0 without a label, 5 from an earlier run" in capsys.readouterr().out
+    said = ran("batch", samples, "-o", interrupted, *BASELINE, "--resume").out
+    assert "12 verdicts, 0 without a label, 5 from an earlier run" in said
 
 
 def test_resume_of_a_finished_file(
-    samples: Path,
-    tmp_path: Path,
-    model_folder: ModelFolder,
-    capsys: pytest.CaptureFixture[str],
-    refused: Refused,
+    samples: Path, tmp_path: Path, model_folder: ModelFolder, ran: Ran, refused: Refused
 ) -> None:
     """Its verdicts are handed out again for the same run alone."""
     out, model = tmp_path / "out.jsonl", model_folder("chatml")
@@ -441,8 +422,7 @@ def test_resume_of_a_finished_file(
         (samples, ("--model", model, "--threshold", 0.1), "judge.threshold was not set, is 0.1"),
     ):
         assert found in refused("batch", file, "-o", out, *options, "--resume")
-    assert call("batch", samples, "-o", out, "--model", model, "--resume") == 0
-    assert "12 from an earlier run" in capsys.readouterr().out
+    assert "12 from an earlier run" in ran("batch", samples, "-o", out, "--model", model, "--resume").out
     out.with_name("out.jsonl.run.json").unlink()
     assert "out.jsonl.run.json, which says what made its verdicts" in refused(
         "batch", samples, "-o", out, "--model", model, "--resume"
@@ -558,13 +538,12 @@ def test_sigkill_drill(tmp_path: Path, model_folder: ModelFolder, monkeypatch: p
 # --- judge merge --------------------------------------------------------------------------------------------
 
 
-def test_merge(tmp_path: Path, model_folder: ModelFolder, capsys: pytest.CaptureFixture[str]) -> None:
+def test_merge(tmp_path: Path, model_folder: ModelFolder, ran: Ran) -> None:
     adapter, merged = model_folder("adapter"), tmp_path / "merged"
-    assert call("merge", adapter, "-o", merged) == 0
-    assert "merged in, float32" in capsys.readouterr().out
+    assert "merged in, float32" in ran("merge", adapter, "-o", merged).out
     assert (merged / "model.safetensors").is_file() and not (merged / "adapter_config.json").exists()
-    assert call("merge", adapter, "-o", tmp_path / "small", "--dtype", "bfloat16") == 0
-    assert re.search(r"bfloat16, 0\.00 GB\nbfloat16 rounds: .* \d+ % of what", capsys.readouterr().out)
+    said = ran("merge", adapter, "-o", tmp_path / "small", "--dtype", "bfloat16").out
+    assert re.search(r"bfloat16, 0\.00 GB\nbfloat16 rounds: .* \d+ % of what", said)
 
 
 def test_merge_refuses(tmp_path: Path, model_folder: ModelFolder, refused: Refused) -> None:

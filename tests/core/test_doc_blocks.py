@@ -28,7 +28,7 @@ from judge.load import load_judge
 from judge.types import Sample
 from tests.calling import call
 from tests.encoders import save_judge
-from tests.tiny_data import build_towers
+from tests.tiny_data import build_towers, rows_of
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted(
@@ -152,7 +152,7 @@ def world(bert: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(data, world / "runs" / "own-domain" / "data")
     shutil.copytree(data, world / "DATA")
     data.rename(world / "runs" / "my-data")
-    rows = [json.loads(line) for line in (world / "samples.jsonl").read_text().splitlines()]
+    rows = rows_of(world / "samples.jsonl")
     # Labelled as the tiny judge ranks them: nothing calibrates a judge that cannot tell labels apart.
     verdicts = load_judge(str(model)).check([Sample(**row) for row in rows])
     ranks = sorted(verdict.p_fail or 0.0 for verdict in verdicts)

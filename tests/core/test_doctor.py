@@ -18,7 +18,7 @@ from judge.models.architecture import Architecture, read_architecture
 from judge.models.hardware import GIB, KNOWN_DEVICES, Device
 from judge.training.config import DPORecipe, SFTRecipe, TrainingConfig
 from judge.training.memory import LABEL_SHARE, estimate, layer_bytes, sequences_of
-from tests.calling import ModelFolder, Refused, call
+from tests.calling import ModelFolder, Ran, Refused, call
 
 QWEN_7B = {
     "hidden_size": 3584, "num_hidden_layers": 28, "num_attention_heads": 28, "num_key_value_heads": 4,
@@ -116,9 +116,8 @@ def test_a_hub_that_does_not_answer_is_not_waited_for(monkeypatch: pytest.Monkey
 # --- The device ---------------------------------------------------------------------------------------------
 
 
-def test_without_a_recipe_it_shows_the_device_and_versions(capsys: pytest.CaptureFixture[str]) -> None:
-    assert call("doctor", "--device", "t4") == 0
-    text = capsys.readouterr().out
+def test_without_a_recipe_it_shows_the_device_and_versions(ran: Ran) -> None:
+    text = ran("doctor", "--device", "t4").out
     for row in ("Tesla T4", "14.6 GiB", "7.5", "float16", "transformers", "bitsandbytes"):
         assert row in text
     assert re.search(r"bfloat16\W+no", text)

@@ -36,7 +36,7 @@ from judge.training.encoder import start, train_encoder
 from judge.training.encoder_trainer import EncoderTrainer, collate, mixed_batches
 from judge.training.stopping import Interrupted
 from judge.types import Label, Sample, Span
-from tests.calling import ModelFolder, call
+from tests.calling import ModelFolder, call, p_fails
 from tests.encoders import ARCHITECTURES, NLI, WORDS, save_judge, save_model
 from tests.tiny_data import at_step, build_towers
 from tests.tiny_data import encoder_recipe as recipe
@@ -46,6 +46,19 @@ from tests.tiny_data import encoder_recipe as recipe
 def base(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tiny encoder without a head."""
     return save_model(tmp_path_factory.mktemp(request.param), request.param, "Model")
+
+
+@pytest.fixture(scope="module")
+def nli(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A classifier for natural language inference."""
+    return save_model(tmp_path_factory.mktemp("nli"), "bert", "ForSequenceClassification", NLI)
+
+
+@pytest.fixture(scope="module")
+def detector(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A classifier of tokens, in LettuceDetect's form."""
+    names = {0: "supported", 1: "hallucinated"}
+    return save_model(tmp_path_factory.mktemp("detector"), "bert", "ForTokenClassification", names)
 
 
 def sample(answer: str, document: str = "the tower is 22 m high .", **more: Any) -> Sample:
@@ -176,18 +189,16 @@ def test_a_classifier_of_the_hub_is_a_judge(kind: str, tmp_path: Path) -> None:
     assert judge.describe()["head"] == {"kind": "classes", "fail": ["contradiction", "neutral"]}
 
 
-def test_a_verdict_does_not_depend_on_its_neighbours(tmp_path: Path) -> None:
-    save_model(tmp_path, "bert", "ForSequenceClassification", NLI)
-    judge = load_judge(str(tmp_path))
+def test_a_verdict_does_not_depend_on_its_neighbours(nli: Path) -> None:
+    judge = load_judge(str(nli))
     some = [sample("it is high . " * times, "the tower . " * (7 * times)) for times in (1, 5, 2, 9)]
     together = judge.check(some)
     alone = [judge.check([one])[0] for one in some]
     assert [a.p_fail for a in together] == pytest.approx([b.p_fail for b in alone], abs=1e-5)
 
 
-def test_the_best_window_and_the_worst_sentence_decide(tmp_path: Path) -> None:
-    save_model(tmp_path, "bert", "ForSequenceClassification", NLI)
-    judge = load_judge(str(tmp_path))
+def test_the_best_window_and_the_worst_sentence_decide(nli: Path) -> None:
+    judge = load_judge(str(nli))
     assert isinstance(judge, EncoderJudge)
     answer = "The tower is red. It was built by Anna."
     windows = ["The tower is blue and 22 m high. " * 5, "King Anna was not high. " * 5]
@@ -206,7 +217,7 @@ def test_the_best_window_and_the_worst_sentence_decide(tmp_path: Path) -> None:
         by_sentence.append(min(found.p_fail or 0.0 for found in alone))
         assert claim.p_fail == pytest.approx(by_sentence[-1], abs=1e-5)
     assert verdict.p_fail == pytest.approx(max(by_sentence), abs=1e-5)
-    mean = load_judge(str(tmp_path), pair=["sentences=mean"]).check([one])[0]
+    mean = load_judge(str(nli), pair=["sentences=mean"]).check([one])[0]
     assert mean.p_fail == pytest.approx(sum(by_sentence) / 2, abs=1e-5)
 
 
@@ -230,12 +241,9 @@ def test_a_token_classifier_marks_words(kind: str, tmp_path: Path) -> None:
     assert list(row.ids[: len(premise)])[1:-1] == premise[1:-1]
 
 
-@pytest.mark.parametrize(
-    ("task", "names"), [("Token", {0: "supported", 1: "hallucinated"}), ("Sequence", NLI)]
-)
-def test_no_number_and_nothing_read_are_no_verdict(task: str, names: dict[int, str], tmp_path: Path) -> None:
-    save_model(tmp_path, "bert", f"For{task}Classification", names)
-    judge = load_judge(str(tmp_path))
+@pytest.mark.parametrize("kind", ["detector", "nli"])
+def test_no_number_and_nothing_read_are_no_verdict(kind: str, request: pytest.FixtureRequest) -> None:
+    judge = load_judge(str(request.getfixturevalue(kind)))
     good, unread = judge.check([sample("low"), sample("\ufffd\ufffd")])
     assert good.label is not None
     assert (unread.label, unread.error) == (None, "the judge can read nothing of the answer")
@@ -244,39 +252,35 @@ def test_no_number_and_nothing_read_are_no_verdict(task: str, names: dict[int, s
     assert (verdict.label, verdict.p_fail, verdict.error) == (None, None, "the model gave no number")
 
 
-def test_a_template_renders_the_premise(tmp_path: Path) -> None:
+def test_a_template_renders_the_premise(detector: Path, tmp_path: Path) -> None:
     (tmp_path / "p.jinja").write_text("the king : {{ document }} . {{ question }}")
-    save_model(tmp_path, "bert", "ForTokenClassification", {0: "supported", 1: "hallucinated"})
-    judge = load_judge(str(tmp_path), template=tmp_path / "p.jinja")
+    judge = load_judge(str(detector), template=tmp_path / "p.jinja")
     assert isinstance(judge, EncoderJudge)
     [row] = judge.pairing.pairs(sample("low")).rows
     wanted = judge.pairing.tokenizer.encode("the king : the tower is 22 m high . . how high is it ?", "low")
     assert list(row.ids) == wanted.ids and judge.describe()["prompt_version"] == 2
-    assert judge.describe()["prompt_hash"] != load_judge(str(tmp_path)).describe()["prompt_hash"]
+    assert judge.describe()["prompt_hash"] != load_judge(str(detector)).describe()["prompt_hash"]
 
 
-def test_a_template_of_several_turns_is_refused(tmp_path: Path) -> None:
+def test_a_template_of_several_turns_is_refused(detector: Path, tmp_path: Path) -> None:
     prompt = {"system": "Be strict.", "user": "{{ document }}"}
     (tmp_path / "p.yaml").write_text(json.dumps({"prompts": [prompt]}))
-    save_model(tmp_path, "bert", "ForTokenClassification", {0: "supported", 1: "hallucinated"})
-    judge = load_judge(str(tmp_path), template=tmp_path / "p.yaml")
+    judge = load_judge(str(detector), template=tmp_path / "p.yaml")
     with pytest.raises(InputError, match=r"p.yaml: expected one turn, .*; found 2"):
         judge.check([sample("low")])
 
 
-def test_a_question_that_leaves_no_room_is_an_error_of_its_sample(tmp_path: Path) -> None:
+def test_a_question_that_leaves_no_room_is_an_error_of_its_sample(detector: Path, tmp_path: Path) -> None:
     (tmp_path / "p.jinja").write_text("{{ question }} {{ document }}")
-    save_model(tmp_path, "bert", "ForTokenClassification", {0: "supported", 1: "hallucinated"})
-    judge = load_judge(str(tmp_path), template=tmp_path / "p.jinja")
+    judge = load_judge(str(detector), template=tmp_path / "p.jinja")
     good, long = judge.check([sample("low"), sample("low", question="how high is it ? " * 9)])
     assert good.label is not None and long.label is None and "p.jinja" in str(long.error)
     assert "45 tokens next to the document" in str(long.error)
 
 
-def test_parts_have_the_probabilities_of_the_answer(tmp_path: Path) -> None:
+def test_parts_have_the_probabilities_of_the_answer(nli: Path) -> None:
     """One scale: the worst part's p(FAIL) is the answer's, calibrated as it is; claims asked for are, too."""
-    save_model(tmp_path, "bert", "ForSequenceClassification", NLI)
-    judge = load_judge(str(tmp_path))
+    judge = load_judge(str(nli))
     assert isinstance(judge, EncoderJudge)
     curve = Curve(method="platt", temperature=2.0, bias=-1.0)
     one = sample("It is red. It was built by a king. It is not high.")
@@ -340,11 +344,10 @@ def test_a_missing_weight_is_an_error(kind: str, tmp_path: Path, model_folder: M
         load_judge(str(folder))
 
 
-def test_what_encoders_do_not_take(tmp_path: Path, model_folder: ModelFolder) -> None:
-    save_model(tmp_path, "bert", "ForSequenceClassification", NLI)
+def test_what_encoders_do_not_take(nli: Path, model_folder: ModelFolder) -> None:
     for options in ({"mode": "reason"}, {"backend": "vllm"}):
         with pytest.raises(InputError, match="encoder"):
-            load_judge(str(tmp_path), **options)
+            load_judge(str(nli), **options)
     with pytest.raises(InputError, match="labels does not apply"):
         load_judge(str(model_folder("chatml")), labels="PASS=yes")
 
@@ -556,8 +559,7 @@ def test_an_adapter_is_the_judge_in_an_eighth(bert: Path, trained: Path, tmp_pat
         trained / "model.safetensors"
     ).stat().st_size
     some = [sample(f"it is {height} m high .") for height in range(20, 25)]
-    small, whole = (load_judge(str(folder)).check(some) for folder in (tmp_path / "small", trained))
-    assert [v.p_fail for v in small] == pytest.approx([v.p_fail for v in whole], abs=2e-3)
+    assert p_fails(tmp_path / "small", some) == pytest.approx(p_fails(trained, some), abs=2e-3)
 
 
 def test_training_continues_from_an_adapter(bert: Path, trained: Path, towers: Path, tmp_path: Path) -> None:
@@ -566,8 +568,7 @@ def test_training_continues_from_an_adapter(bert: Path, trained: Path, towers: P
     assert call("pack", trained, "--out", start, "--base", bert) == 0
     train_encoder(recipe(start, towers, out, max_steps=1, learning_rate=1e-12))
     asked = [sample(f"it is {height} m high .") for height in (20, 21)]
-    before, after = (load_judge(str(folder)).check(asked) for folder in (start, out))
-    assert [one.p_fail for one in after] == pytest.approx([one.p_fail for one in before], abs=1e-6)
+    assert p_fails(out, asked) == pytest.approx(p_fails(start, asked), abs=1e-6)
     identity = json.loads((out / "judge.json").read_text())
     assert (identity["started_from"], identity["base_model"]) == (str(start), bert.name)
     assert f"Started from `{start}`" in (out / "README.md").read_text()

@@ -87,9 +87,8 @@ def test_an_adapter_is_not_rounded_to_its_base(model_folder: ModelFolder, tmp_pa
     from peft import PeftModel
     from transformers import AutoModelForCausalLM
 
-    base, adapter = tmp_path / "base", tmp_path / "adapter"
-    shutil.copytree(model_folder("adapter"), adapter)
-    shutil.copytree(model_folder("chatml"), base)
+    adapter = shutil.copytree(model_folder("adapter"), tmp_path / "adapter")
+    base = shutil.copytree(model_folder("chatml"), tmp_path / "base")
     AutoModelForCausalLM.from_pretrained(base, dtype=torch.bfloat16).save_pretrained(base)
     settings = json.loads((adapter / "adapter_config.json").read_text())
     settings |= {"base_model_name_or_path": str(base), "lora_alpha": 0.1}
@@ -262,17 +261,12 @@ def test_the_figures_of_a_comparison() -> None:
 
 
 def test_an_export_that_differs_is_refused_or_marked(
-    model_folder: ModelFolder,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    refused: Refused,
+    model_folder: ModelFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Refused
 ) -> None:
     monkeypatch.setattr("judge.exports.export._check", lambda *_: Parity(4, 2, 0.5, 0.2, False))
     write_jsonl(tmp_path / "samples.jsonl", [{"document": "d", "answer": "a"}])
     asked = ("export", model_folder("chatml"), "--to", "gguf", "--samples", tmp_path / "samples.jsonl", "-o")
-    assert call(*asked, tmp_path / "out") == 1
-    assert "2 of 4 labels changed" in capsys.readouterr().err
+    assert "2 of 4 labels changed" in refused(*asked, tmp_path / "out", code=1)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["samples.jsonl"]
     assert call(*asked, tmp_path / "out", "--keep-failed") == 0
     assert read_identity(str(tmp_path / "out"))["export"]["parity"]["passed"] is False

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from judge.prompting.fitting import ELLIPSIS, TooLong, fit
 from judge.prompting.prompts import BuiltinPrompt, split_document
 from judge.types import MODES, Message, Mode, Sample
+from tests.made_up import user
 
 texts = st.text(alphabet="ab \n。文档", max_size=200)
 
@@ -66,12 +67,8 @@ def test_fitting(document: str, question: str, answer: str, mode: Mode, room: in
     assert (len(document) - cut) - len(kept) <= len(document) - len(document.strip()) + len(ELLIPSIS) + 200
 
 
-def plain(text: str) -> list[Message]:
-    return [{"role": "user", "content": text}]
-
-
 def test_the_cut_is_counted_exactly() -> None:
-    messages, cut = fit("one two three four", plain, in_characters, 12)
+    messages, cut = fit("one two three four", user, in_characters, 12)
     assert messages[0]["content"] == "one two" + ELLIPSIS
     assert cut == len(" three four")
 
@@ -79,12 +76,12 @@ def test_the_cut_is_counted_exactly() -> None:
 def test_a_word_is_not_cut_in_two() -> None:
     document = "alpha beta gamma delta"
     for limit in range(len(ELLIPSIS), len(document)):
-        content = fit(document, plain, in_characters, limit)[0][0]["content"]
+        content = fit(document, user, in_characters, limit)[0][0]["content"]
         assert set(content.removesuffix(ELLIPSIS).split()) <= set(document.split()) or len(content) < 8
 
 
 def test_text_without_spaces_is_cut_where_the_limit_is() -> None:
-    messages, cut = fit("文" * 100, plain, in_characters, 50)
+    messages, cut = fit("文" * 100, user, in_characters, 50)
     assert messages[0]["content"] == "文" * 48 + ELLIPSIS and cut == 52
 
 
@@ -93,5 +90,5 @@ def test_a_shorter_text_that_takes_more_tokens_is_not_taken() -> None:
         content = messages[0]["content"]
         return 100 if content == "one two" + ELLIPSIS else len(content)
 
-    messages, cut = fit("one two three four", plain, count, 12)
+    messages, cut = fit("one two three four", user, count, 12)
     assert messages[0]["content"] == "one two th" + ELLIPSIS and cut == len("ree four")

@@ -8,7 +8,7 @@ import pytest
 from judge.errors import JudgeWarning
 from judge.prompting.language import LanguageWatch, language_of
 from judge.types import Sample
-from tests.calling import call
+from tests.calling import Ran, call
 
 FOREIGN = {
     "de": "Der Turm wurde im Jahr 1889 gebaut und ist heute das höchste Gebäude der Stadt.",
@@ -51,7 +51,7 @@ def test_the_first_one_is_told_where_nobody_waits_for_the_last() -> None:
     assert not silent.foreign
 
 
-def test_the_toolkits_judge_warns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_toolkits_judge_warns(tmp_path: Path, ran: Ran) -> None:
     rows = [
         {"document": text, "answer": ENGLISH[0], "label": "PASS" if at % 2 else "FAIL"}
         for at, text in enumerate([FOREIGN["de"], FOREIGN["fr"], FOREIGN["de"], *ENGLISH])
@@ -64,6 +64,4 @@ def test_the_toolkits_judge_warns(tmp_path: Path, capsys: pytest.CaptureFixture[
         assert call("eval", "--model", "reference", "--samples", file, "--set", "bootstrap=0") == 0
     with pytest.warns(JudgeWarning, match="this text is in a language"):
         assert call("check", "--document", FOREIGN["es"], "--answer", "20 m.") == 0
-    capsys.readouterr()
-    assert call("check", "--document", ENGLISH[3], "--answer", "20 m.") == 0
-    assert "language" not in capsys.readouterr().err
+    assert "language" not in ran("check", "--document", ENGLISH[3], "--answer", "20 m.").err

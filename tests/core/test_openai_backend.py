@@ -29,10 +29,11 @@ from judge.judge import Judge
 from judge.load import load_judge
 from judge.remote import EndpointConfig
 from judge.types import Label, Message, Sample
-from tests.calling import call
+from tests.calling import Ran
 from tests.core.chat_model import ChatModel, serving
 from tests.core.test_judge import Scripted
 from tests.fault_server import FaultServer
+from tests.made_up import user
 
 WORDS = ("PASS", "FAIL")
 SAMPLES = [
@@ -53,10 +54,6 @@ def serve(tiny_backend: Callable[..., TransformersBackend]) -> Iterator[Serve]:
             return model, EndpointConfig(base_url=url, model="tiny", retries=0)
 
         yield start
-
-
-def user(text: str) -> list[Message]:
-    return [{"role": "user", "content": text}]
 
 
 def calls(model: ChatModel) -> list[dict[str, Any]]:
@@ -383,12 +380,12 @@ def test_an_address_is_checked() -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_judge_check_asks_a_server(serve: Serve, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_judge_check_asks_a_server(serve: Serve, tmp_path: Path, ran: Ran) -> None:
     model, config = serve("vllm")
     (tmp_path / "document").write_text("Cats sleep.", encoding="utf-8")
     server = ("--model", "tiny", "--backend", "openai", "--base-url", config.base_url, "--json")
-    assert call("check", *server, "--document", f"@{tmp_path / 'document'}", "--answer", "They do.") == 0
-    row = json.loads(capsys.readouterr().out)
+    asked = ("--document", f"@{tmp_path / 'document'}", "--answer", "They do.")
+    row = json.loads(ran("check", *server, *asked).out)
     assert row["label"] in ("PASS", "FAIL") and 0 < row["p_fail"] < 1
     assert any("Cats sleep." in body["messages"][0]["content"] for body in calls(model))
 

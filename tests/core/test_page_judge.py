@@ -41,7 +41,7 @@ from judge.shipped import REFERENCE, model_path
 from judge.training.drawing import times_taken
 from judge.training.pages import train_pages as train_encoder
 from judge.types import Label, Sample, Span
-from tests.calling import Refused, call
+from tests.calling import Refused, call, p_fails
 from tests.encoders import WORDS, save_model
 from tests.tiny_data import build_towers
 from tests.tiny_data import encoder_recipe as recipe
@@ -335,16 +335,12 @@ def test_a_judge_of_version_03(bert: Path, tmp_path: Path) -> None:
     without = {name: value for name, value in weights.items() if "compare" not in name}
     empty = {name: torch.zeros_like(value) for name, value in weights.items() if "compare" in name}
     samples = list(read_samples(data / "samples.jsonl"))
-
-    def told(model: Path) -> list[float | None]:
-        return [verdict.p_fail for verdict in load_judge(str(model)).check(samples)]
-
     save_file({**without, **empty}, folder / "model.safetensors")
-    before = told(folder)
+    before = p_fails(folder, samples)
     save_file(without, folder / "model.safetensors")
-    assert told(folder) == before
+    assert p_fails(folder, samples) == before
     train_encoder(recipe(folder, data, tmp_path / "more", max_steps=1, learning_rate=1e-12))
-    assert told(tmp_path / "more") == pytest.approx(before, abs=1e-5)
+    assert p_fails(tmp_path / "more", samples) == pytest.approx(before, abs=1e-5)
     assert not any("compare" in name for name in load_file(tmp_path / "more" / "model.safetensors"))
 
 
@@ -378,13 +374,13 @@ def trained(bert: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_an_adapter_of_a_lower_rank(bert: Path, trained: Path, tmp_path: Path, refused: Refused) -> None:
     """Of nearly the full rank it is the judge, and the nearest that a rank allows below."""
     asked = [sample(f"it is {height} m high .") for height in (20, 21, 23)]
-    wanted = [one.p_fail for one in load_judge(str(trained)).check(asked)]
+    wanted = p_fails(trained, asked)
     off = {}
     for rank in (1, 15):
         folder = tmp_path / str(rank)
         assert call("pack", trained, "--out", folder, "--base", bert, "--rank", rank) == 0
-        found = [one.p_fail for one in load_judge(str(folder)).check(asked)]
-        off[rank] = max(abs(one - other) for one, other in zip(found, wanted, strict=True))
+        found = zip(p_fails(folder, asked), wanted, strict=True)
+        off[rank] = max(abs(one - other) for one, other in found)
         packed = read_identity(str(folder))["packed"]
         assert packed["rank"] == rank and 0 < packed["kept"] <= 1
         stored = load_file(folder / ADAPTER)
@@ -405,8 +401,7 @@ def test_an_adapter_of_a_lower_rank(bert: Path, trained: Path, tmp_path: Path, r
 
 def test_the_mean_of_judges(bert: Path, trained: Path, tmp_path: Path) -> None:
     """Of one judge twice it is that judge; of two, it was trained on the documents of both."""
-    other = tmp_path / "other"
-    shutil.copytree(trained, other)
+    other = shutil.copytree(trained, tmp_path / "other")
     weights = load_file(trained / "model.safetensors")
     moved = {name: value + 0.01 * ("word_embeddings" not in name) for name, value in weights.items()}
     save_file(moved, other / "model.safetensors")
@@ -416,10 +411,7 @@ def test_the_mean_of_judges(bert: Path, trained: Path, tmp_path: Path) -> None:
     for name, first in (("same", trained), ("mean", other)):
         assert call("pack", first, trained, "--out", tmp_path / name, "--base", bert) == 0
     asked = [sample(f"it is {height} m high .") for height in (20, 21)]
-    one, same, mean = (
-        [verdict.p_fail for verdict in load_judge(str(folder)).check(asked)]
-        for folder in (trained, tmp_path / "same", tmp_path / "mean")
-    )
+    one, same, mean = (p_fails(folder, asked) for folder in (trained, tmp_path / "same", tmp_path / "mean"))
     assert same == pytest.approx(one, abs=1e-3) and mean != pytest.approx(one, abs=1e-3)
     packed = read_identity(str(tmp_path / "mean"))
     assert len(packed["packed"]["mean_of"]) == 2 and not packed.keys() & {"calibration", "claims"}

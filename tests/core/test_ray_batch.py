@@ -20,7 +20,8 @@ from judge.batch.file import Counts, judge_file
 from judge.batch.ray import RayEngine, _rows, settings_on
 from judge.errors import InputError, JudgeError
 from judge.types import Label, Mode, Sample, Verdict
-from tests.calling import call
+from tests.calling import Ran, Refused, call
+from tests.tiny_data import rows_of
 
 ROOT = Path(__file__).resolve().parents[2]
 CHUNK = 4
@@ -60,10 +61,6 @@ def write_samples(path: Path, count: int) -> Path:
     ]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return path
-
-
-def lines(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 class Noting:
@@ -111,7 +108,9 @@ def judged(folder: Path) -> list[tuple[int, str]]:
 
 
 def expected(samples: Path) -> list[tuple[str, bool, str]]:
-    return [(row["id"], len(row["answer"]) % 3 == 0, "\n\n".join(row["document"])) for row in lines(samples)]
+    return [
+        (row["id"], len(row["answer"]) % 3 == 0, "\n\n".join(row["document"])) for row in rows_of(samples)
+    ]
 
 
 # --- Judging ------------------------------------------------------------------------------------------------
@@ -121,7 +120,7 @@ def test_in_order_through_a_death_and_once_when_resumed(cluster: str, samples: P
     """A worker that dies is started again. A resumed run judges again only the chunk that was cut off."""
     out, told = tmp_path / "out.jsonl", []
     counts = judge_file(samples, out, engine(tmp_path, "dies once"), progress=lambda *at: told.append(at))
-    rows = lines(out)
+    rows = rows_of(out)
     assert (tmp_path / "met").exists()
     assert [(row["id"], row["label"] == "PASS", row["raw"]) for row in rows] == expected(samples)
     assert counts == Counts(TOTAL, sum(row["label"] is None for row in rows), 0)
@@ -148,7 +147,7 @@ def test_killed_and_resumed_is_what_one_machine_writes(
     tmp_path: Path,
     model_folder: Callable[[str], Path],
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    ran: Ran,
 ) -> None:
     """The driver is killed while two workers judge; one worker finishes."""
     count = 120
@@ -181,9 +180,7 @@ def test_killed_and_resumed_is_what_one_machine_writes(
     assert process.wait() == -signal.SIGKILL
     kept = out.read_bytes().count(b"\n")
     assert 0 < kept < count
-    capsys.readouterr()
-    assert call(*arguments, "--resume", "--set", "workers=1") == 0
-    assert capsys.readouterr().out.endswith(
+    assert ran(*arguments, "--resume", "--set", "workers=1").out.endswith(
         f"{count} verdicts, 0 without a label, {kept} from an earlier run\n"
     )
     assert out.read_bytes() == whole.read_bytes()
@@ -201,7 +198,7 @@ def test_a_judge_that_fails_on_one_worker(cluster: str, samples: Path, tmp_path:
     ) as e:
         judge_file(samples, out, engine(tmp_path, "raises"))
     assert e.value.exit_code == 1 and "\n" not in str(e.value)
-    assert [row["id"] for row in lines(out)] == [f"s{number}" for number in range(12)]
+    assert [row["id"] for row in rows_of(out)] == [f"s{number}" for number in range(12)]
     begun = out.read_bytes()
     with pytest.raises(InputError, match=r'judge\.model was "noting", is "another"'):
         judge_file(samples, out, engine(tmp_path, "renamed"), resume=True)
@@ -211,7 +208,7 @@ def test_a_judge_that_fails_on_one_worker(cluster: str, samples: Path, tmp_path:
 def test_a_worker_that_always_dies_is_given_up(cluster: str, samples: Path, tmp_path: Path) -> None:
     with pytest.raises(JudgeError, match=f"a worker died {STARTS} times"):
         judge_file(samples, tmp_path / "out.jsonl", engine(tmp_path, "dies"))
-    assert len(lines(tmp_path / "out.jsonl")) == 12  # the chunks before that of s13
+    assert len(rows_of(tmp_path / "out.jsonl")) == 12  # the chunks before that of s13
 
 
 def test_a_judge_that_cannot_be_made(cluster: str, samples: Path, tmp_path: Path) -> None:
@@ -229,17 +226,15 @@ def test_workers_that_would_not_judge_alike() -> None:
 
 
 def test_a_bad_row_is_told_as_on_one_machine(
-    cluster: str, samples: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    cluster: str, samples: Path, tmp_path: Path, refused: Refused
 ) -> None:
     with samples.open("a") as file:
         file.write('{"id": "s30", "document": "Text.", "answer": ""}\n')
     (tmp_path / "model").mkdir()
     command = ("batch", samples, "-o", tmp_path / "out.jsonl", "--model", tmp_path / "model")
-    assert call(*command) == 2
-    told = capsys.readouterr().err
+    told = refused(*command)
     assert f"{samples}:31: field 'answer': is empty" in told
-    assert call(*command, "--engine", "ray") == 2
-    assert capsys.readouterr().err == told
+    assert refused(*command, "--engine", "ray") == told
     assert not (tmp_path / "out.jsonl").exists()
 
 
@@ -262,11 +257,8 @@ def test_what_vllm_takes_of_the_gpus(gpus: float, spread: int, sharing: int) -> 
         (("--model", "m", "--backend", "openai", "--engine", "ray"), "for models that its workers run"),
     ],
 )
-def test_wrong_calls(
-    options: tuple[object, ...], message: str, samples: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert call("batch", samples, "-o", samples.with_name("out.jsonl"), *options) == 2
-    error = capsys.readouterr().err
+def test_wrong_calls(options: tuple[object, ...], message: str, samples: Path, refused: Refused) -> None:
+    error = refused("batch", samples, "-o", samples.with_name("out.jsonl"), *options)
     assert message in error and error.startswith("error: ") and error.count("\n") == 1
 
 

@@ -9,7 +9,8 @@ from tokenizers.pre_tokenizers import Metaspace
 
 from judge.injections import attack_texts
 from judge.prompting.rendering import Renderer, common_prefix, defuse, defused, special_tokens
-from judge.types import Label, Message
+from judge.types import Label
+from tests.made_up import user
 
 NAMES = sorted(VARIANTS)
 RENDERERS: dict[str, Renderer] = {}
@@ -17,10 +18,6 @@ RENDERERS: dict[str, Renderer] = {}
 
 def renderer_of(name: str) -> Renderer:
     return RENDERERS.setdefault(name, Renderer(tiny_tokenizer(name)))
-
-
-def user(content: str) -> list[Message]:
-    return [{"role": "user", "content": content}]
 
 
 def control_ids(renderer: Renderer, ids: list[int]) -> list[int]:

@@ -1,7 +1,6 @@
 """The page of ``judge serve`` in a real browser: one answer, its sentences, a file, a token."""
 
 import csv
-import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +14,7 @@ from judge.types import Sample
 from tests.core.test_claims import BRIDGE, Words
 from tests.core.test_serving import Running
 from tests.made_up import make_samples
+from tests.tiny_data import rows_of
 
 NASTY = "<script>window.broken = 1</script> \U0001d538 &amp; <mark>"
 IMAGE = "<img src=x onerror='window.broken = 1'>"
@@ -156,7 +156,7 @@ def test_a_file_is_judged_and_downloaded(opened: Callable[..., Any], tmp_path: P
             tab.locator(f"#download-{kind}").click()
         assert caught.value.suggested_filename == f"rows.verdicts.{kind}"
         caught.value.save_as(tmp_path / f"out.{kind}")
-    found = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    found = rows_of(tmp_path / "out.jsonl")
     assert [row["id"] for row in found] == [row["id"] for row in rows]
     assert [row["p_fail"] for row in found] == pytest.approx([verdict.p_fail for verdict in wanted])
     lines = (tmp_path / "out.csv").read_text().splitlines()

@@ -31,7 +31,7 @@ from judge.training.merge import merge
 from judge.training.run import documents_of
 from judge.training.sft import train_sft
 from judge.types import Label, Sample
-from tests.calling import ModelFolder, Refused, call
+from tests.calling import ModelFolder, Ran, Refused, call
 from tests.tiny_data import build_towers, training
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -317,11 +317,7 @@ def test_what_is_missing_is_named_with_the_command_that_makes_it(
 
 
 def test_the_demo_builds_its_data_set(
-    data: Path,
-    model_folder: ModelFolder,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    data: Path, model_folder: ModelFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ran: Ran
 ) -> None:
     """... and DPO then starts from the adapter that SFT left, with no word more. Both log a line a step."""
     from judge.cli import start
@@ -334,10 +330,9 @@ def test_the_demo_builds_its_data_set(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(start.subprocess, "run", build)
     short = ("max_steps=1", "trainer.logging_steps=1", "precision=float32", "max_length=4096")
-    assert call("sft", f"model={model_folder('chatml')}", *short) == 0
-    assert re.search(r"^step 1 of 1: loss \d\S*, learning rate 0\.0005$", capsys.readouterr().err, re.M)
-    assert call("dpo", *short) == 0
-    assert "step 1 of 1: reward accuracy of validation pairs " in capsys.readouterr().err
+    said = ran("sft", f"model={model_folder('chatml')}", *short).err
+    assert re.search(r"^step 1 of 1: loss \d\S*, learning rate 0\.0005$", said, re.M)
+    assert "step 1 of 1: reward accuracy of validation pairs " in ran("dpo", *short).err
     assert json.loads(Path("runs/demo/dpo/judge.json").read_text())["started_from"] == "runs/demo/sft"
     assert load_judge("runs/demo/dpo").check([Sample("1", "A text.", "An answer.")])[0].p_fail is not None
 

@@ -1,6 +1,5 @@
 """Bi'anBench's form (Bi'an, Table 10): a build writes it, and the benchmarks read the same samples back."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from judge.errors import InputError
 from judge.formats.bianbench import SOURCES, to_row
 from judge.samples import read_samples
 from judge.types import Label, Sample, Task
-from tests.tiny_data import labelled_recipe
+from tests.tiny_data import labelled_recipe, rows_of
 
 TASKS = (Task.QA, Task.SUMMARIZATION, Task.DATA2TEXT, Task.TRANSLATION)
 
@@ -63,7 +62,7 @@ def test_what_is_written_is_read_back(subsets: Sequence[str], tmp_path: Path) ->
 
 def test_rows_are_as_in_table_10(tmp_path: Path) -> None:
     data = make(tmp_path, labelled(), ["zh"])
-    rows = [json.loads(line) for line in (data / "bianbench/bianbench_zh.jsonl").read_text().splitlines()]
+    rows = rows_of(data / "bianbench/bianbench_zh.jsonl")
     assert [row["id"] for row in rows] == list(range(16))
     fields = ["id", "task", "context", "question", "answer", "label", "source_ds"]
     assert {tuple(row) for row in rows} == {(*fields,), (*fields, "type")}

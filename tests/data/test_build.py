@@ -17,12 +17,12 @@ from data_pipeline.sources import store
 from data_pipeline.sources.starter import load_starter
 from data_pipeline.teachers.prompts import PROMPTS_VERSION
 from judge.errors import InputError, JudgeError
-from judge.files import locked, read_jsonl, sha256_file, write_jsonl
+from judge.files import locked, read_jsonl, sha256_file
 from judge.prompting.parsing import parse
 from judge.samples import read_samples
 from judge.types import Label, Sample
-from tests.calling import call
-from tests.tiny_data import labelled_recipe
+from tests.calling import Ran, Refused, call
+from tests.tiny_data import labelled_recipe, write_lines
 
 Row = dict[str, Any]
 AUDIT = ("audit.html", "audit.json")
@@ -36,11 +36,6 @@ SMALL: Row = {
 
 def rows(path: Path) -> list[Row]:
     return [row for _, row in read_jsonl(path)]
-
-
-def write(path: Path, items: list[Row]) -> Path:
-    write_jsonl(path, items)
-    return path
 
 
 def config(folder: Path, **changes: Any) -> DataConfig:
@@ -220,7 +215,7 @@ def mine(folder: Path, *files: Path, **changes: Any) -> DataConfig:
 
 
 def test_labelled_samples_as_they_are(tmp_path: Path) -> None:
-    manifest = build(mine(tmp_path / "data", write(tmp_path / "mine.jsonl", LABELLED)))
+    manifest = build(mine(tmp_path / "data", write_lines(tmp_path / "mine.jsonl", *LABELLED)))
     assert manifest["samples"] == 24 and manifest["from_document"]["got"] is None
     assert manifest["counts"]["source"] == {"mine": 24}
     found = {sample.id: sample.answer for sample in read_samples(tmp_path / "data/samples.jsonl")}
@@ -232,8 +227,8 @@ def test_labels_that_contradict_each_other_and_samples_that_come_twice(tmp_path:
     other = [{**LABELLED[0], "id": "other", "label": "FAIL" if LABELLED[0]["label"] == "PASS" else "PASS"}]
     again = [{**LABELLED[n], "id": f"again-{n}"} for n in (1, 2)]
     rest = [{**row, "id": f"rest-{row['id']}", "question": "Where?"} for row in LABELLED]
-    one = write(tmp_path / "one.jsonl", LABELLED)
-    two = write(tmp_path / "two.jsonl", [*other, *again, *rest])
+    one = write_lines(tmp_path / "one.jsonl", *LABELLED)
+    two = write_lines(tmp_path / "two.jsonl", *other, *again, *rest)
     told: list[str] = []
     build(mine(tmp_path / "data", one, two, max_repeated=0.1), told.append)
     first, second = LABELLED[0]["id"], LABELLED[1]["id"]
@@ -248,7 +243,7 @@ def test_labels_that_contradict_each_other_and_samples_that_come_twice(tmp_path:
 
 def test_right_answers_of_labelled_samples_get_contrast_pairs(tmp_path: Path) -> None:
     """Samples stay as they are; contrast pairs have ids of their own and lie in their document's split."""
-    file = write(tmp_path / "mine.jsonl", LABELLED)
+    file = write_lines(tmp_path / "mine.jsonl", *LABELLED)
     sources = [{"kind": "file", "path": str(file), "perturb": False, "contrast_pairs": True}]
     build(mine(tmp_path / "data", file, sources=sources, edits=1.0))
     found = list(read_samples(tmp_path / "data/samples.jsonl"))
@@ -295,7 +290,7 @@ def gold(row: Row) -> Row:
 )
 def test_wrong_samples(items: list[Row], changes: Row, message: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=message):
-        build(mine(tmp_path / "data", write(tmp_path / "mine.jsonl", items), **changes))
+        build(mine(tmp_path / "data", write_lines(tmp_path / "mine.jsonl", *items), **changes))
     assert not (tmp_path / "data" / "manifest.json").exists()
 
 
@@ -310,7 +305,7 @@ def test_a_rebuild_that_fails_leaves_the_finished_set_alone(
     place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The audit: test_audit.py; a teacher: test_judgements.py; the leak gate: test_leaks.py."""
-    folder, file = tmp_path / "data", write(tmp_path / "mine.jsonl", LABELLED)
+    folder, file = tmp_path / "data", write_lines(tmp_path / "mine.jsonl", *LABELLED)
     build(mine(folder, file))
     (folder / "mine.txt").write_text("somebody's own")
     changes: Row = {"preferences": {"pairs": 2, "reason_share": 0.0}}
@@ -359,14 +354,14 @@ def test_what_was_made_before_an_interrupt_can_be_looked_at(
     folder = tmp_path / "data"
     monkeypatch.setattr("data_pipeline.build.pipeline.make_manifest", killed)
     with pytest.raises(KeyboardInterrupt):
-        build(mine(folder, write(tmp_path / "mine.jsonl", LABELLED)))
+        build(mine(folder, write_lines(tmp_path / "mine.jsonl", *LABELLED)))
     assert [path.name for path in folder.iterdir()] == [UNFINISHED]
     assert len(list(read_samples(folder / UNFINISHED / "samples.jsonl"))) == len(LABELLED)
 
 
 def test_no_memory_of_an_earlier_build(tmp_path: Path) -> None:
     """A folder that was built into before holds the same as a new one, and no file that its recipe lacks."""
-    file = write(tmp_path / "mine.jsonl", LABELLED)
+    file = write_lines(tmp_path / "mine.jsonl", *LABELLED)
     build(mine(tmp_path / "data", file, bianbench=["en"]))
     assert (tmp_path / "data/bianbench").is_dir() and (tmp_path / "data/audit.html").exists()
     source = {"kind": "file", "path": str(file), "limit": 16}
@@ -383,7 +378,7 @@ def test_rows_without_a_label_are_right_answers_of_unlabelled_sets_alone(
 ) -> None:
     rows = [{**row, "label": None} for row in LABELLED if row["label"] == "PASS"]
     rows[-1]["label"] = known
-    path = str(write(tmp_path / "mine.jsonl", rows))
+    path = str(write_lines(tmp_path / "mine.jsonl", *rows))
     other = {"kind": "starter", "limit": 60, "perturb": True}
     sources = [other, {"kind": "file", "path": path, "perturb": True}]
     manifest = build(mine(tmp_path / "data", sources=sources, audit="off"))
@@ -397,7 +392,7 @@ def test_rows_without_a_label_are_right_answers_of_unlabelled_sets_alone(
 def test_an_id_that_a_counterpart_gets(tmp_path: Path) -> None:
     rows = [{**row, "id": name} for row, name in zip(LABELLED[::2], ("a", "a-hallucinated"), strict=False)]
     with pytest.raises(InputError, match="id 'a-hallucinated' occurs twice"):
-        build(mine(tmp_path / "data", write(tmp_path / "mine.jsonl", rows), perturb=True))
+        build(mine(tmp_path / "data", write_lines(tmp_path / "mine.jsonl", *rows), perturb=True))
 
 
 def test_what_a_killed_build_left_goes(tmp_path: Path) -> None:
@@ -405,21 +400,21 @@ def test_what_a_killed_build_left_goes(tmp_path: Path) -> None:
     (left / "sft").mkdir(parents=True)
     for name in (".samples.sqlite", ".golds.sqlite", ".samples.jsonl.7.tmp", "sft/.train.jsonl.7.tmp"):
         (left / name).write_text("half of it")
-    build(mine(tmp_path / "data", write(tmp_path / "mine.jsonl", LABELLED)))
+    build(mine(tmp_path / "data", write_lines(tmp_path / "mine.jsonl", *LABELLED)))
     assert not left.exists() and not list((tmp_path / "data").rglob(".*"))
 
 
 def test_a_file_where_the_folder_should_be(tmp_path: Path) -> None:
     (tmp_path / "data").write_text("")
     with pytest.raises(JudgeError, match=r"data/unfinished-build: could not be made \(Not a directory\)"):
-        build(mine(tmp_path / "data", write(tmp_path / "mine.jsonl", LABELLED)))
+        build(mine(tmp_path / "data", write_lines(tmp_path / "mine.jsonl", *LABELLED)))
 
 
 # --- The command --------------------------------------------------------------------------------------------
 
 
 def recipe_file(folder: Path) -> Path:
-    file = write(folder / "mine.jsonl", LABELLED)
+    file = write_lines(folder / "mine.jsonl", *LABELLED)
     path = folder / "data.yaml"
     path.write_text(
         f"output: {folder}/unused\nsources: [{{kind: file, path: {file}}}]\nperturb: false\n"
@@ -428,45 +423,37 @@ def recipe_file(folder: Path) -> Path:
     return path
 
 
-def test_files_of_somebody_else_are_not_replaced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_files_of_somebody_else_are_not_replaced(tmp_path: Path, refused: Refused) -> None:
     out = tmp_path / "out"
     (out / "sft").mkdir(parents=True)
     (out / "sft" / "train.jsonl").write_text("mine")
     command = ("data", "build", recipe_file(tmp_path), "--out", out)
-    assert call(*command) == 2
-    assert "sft/train.jsonl: is a file that the build would replace" in capsys.readouterr().err
+    assert "sft/train.jsonl: is a file that the build would replace" in refused(*command)
     assert (out / "sft" / "train.jsonl").read_text() == "mine"
-    own = write(out / "samples.jsonl", LABELLED)
+    own = write_lines(out / "samples.jsonl", *LABELLED)
     before = own.read_bytes()
-    assert call(*command, f"sources.0.path={own}", "--overwrite") == 2
-    assert (
-        "samples.jsonl: is a file that is read; give another one for the data set" in capsys.readouterr().err
-    )
+    told = refused(*command, f"sources.0.path={own}", "--overwrite")
+    assert "samples.jsonl: is a file that is read; give another one for the data set" in told
     assert own.read_bytes() == before
     assert call(*command, "--overwrite") == 0
 
 
-def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command(tmp_path: Path, ran: Ran, refused: Refused) -> None:
     out = tmp_path / "out"
     command = ("data", "build", recipe_file(tmp_path), "--out", out, "preferences.pairs=2")
-    assert call(*command, "--set", "seed=3") == 0
+    assert f"{out}: 24 samples" in ran(*command, "--set", "seed=3").out.replace("\n", "")
     manifest = json.loads((out / "manifest.json").read_text())
     assert manifest["teacher_prompts_version"] == PROMPTS_VERSION
     assert manifest["config"]["seed"] == 3 and manifest["rows"]["dpo/train"]["total"] == 2
-    assert f"{out}: 24 samples" in capsys.readouterr().out.replace("\n", "")
     assert not (tmp_path / "unused").exists()
-    assert call(*command) == 2
-    assert f"{out}: holds a data set; give another --out, or add --overwrite" in capsys.readouterr().err
+    assert f"{out}: holds a data set; give another --out, or add --overwrite" in refused(*command)
     with locked(out, folder=True):
-        assert call(*command, "--overwrite") == 2
-    assert "another run is writing here" in capsys.readouterr().err
+        assert "another run is writing here" in refused(*command, "--overwrite")
     assert json.loads((out / "manifest.json").read_text()) == manifest
     assert call(*command, "--overwrite") == 0
     assert json.loads((out / "manifest.json").read_text())["config"]["seed"] == 0
 
 
-def test_a_wrong_call_is_one_line_of_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert call("data", "build", recipe_file(tmp_path), "preferences.pair=2") == 2
-    error = capsys.readouterr().err
+def test_a_wrong_call_is_one_line_of_error(tmp_path: Path, refused: Refused) -> None:
+    error = refused("data", "build", recipe_file(tmp_path), "preferences.pair=2")
     assert "unknown key 'pair'; did you mean 'pairs'" in error
-    assert error.startswith("error: ") and error.count("\n") == 1

@@ -1,6 +1,5 @@
 """Counterfactual question answering: two stages, two samples, and every way in which a seed can fail."""
 
-import json
 import re
 from collections import Counter
 from pathlib import Path
@@ -17,7 +16,7 @@ from data_pipeline.pairs.entities import entities_left
 from data_pipeline.teachers.base import Ask
 from data_pipeline.teachers.reasoning import explain
 from judge.types import Label, Language, Sample, Task
-from tests.tiny_data import labelled_recipe
+from tests.tiny_data import labelled_recipe, rows_of
 
 SEED = Sample("q1", "", "Paris", "What is the capital of France?", source="webqa", group="")
 EVIDENCE = {
@@ -138,8 +137,7 @@ def test_one_document_a_question(tmp_path: Path) -> None:
     manifest = build(config, teachers=OneTeacher(config))
     assert len(OneTeacher.asked) == 2 * len(towns) and manifest["samples"] == 2 * len(towns)
     assert manifest["counts"]["label"] == {"PASS": 6, "FAIL": 6}
-    lines = (tmp_path / "data/bianbench/bianbench_cf.jsonl").read_text(encoding="utf-8").splitlines()
-    found = [json.loads(line) for line in lines]
+    found = rows_of(tmp_path / "data/bianbench/bianbench_cf.jsonl")
     assert Counter((row["answer"], row["label"]) for row in found) == {
         ("里昂河", "通过"): 6,
         ("塞纳河", "失败"): 6,

@@ -27,7 +27,7 @@ from data_pipeline.teachers.base import Judgement
 from judge.errors import JudgeError
 from judge.prompting.parsing import parse
 from judge.types import Label, Sample
-from tests.tiny_data import labelled_recipe
+from tests.tiny_data import labelled_recipe, rows_of
 
 NAMES = ("one", "two", "three")
 CHAT = [{"name": name, "kind": "local", "model": "none"} for name in NAMES]
@@ -94,8 +94,7 @@ def note(store_of: Callable[..., SampleStore], tmp_path: Path) -> Callable[..., 
         names = NAMES[: len(scripts)] or ("rules",)
         config = ReasoningConfig.model_validate({"way": way, "teachers": names})
         table = note_judgements(store, config, scripted_teachers(*scripts), dropped, rejected)
-        rows = [json.loads(line) for line in rejected.read_text(encoding="utf-8").splitlines()]
-        return store, table, dropped.table(), rows
+        return store, table, dropped.table(), rows_of(rejected)
 
     return make
 
@@ -244,8 +243,7 @@ def test_a_teacher_that_fails_leaves_the_finished_set_alone(built: Path, tmp_pat
             raise JudgeError("the server is gone")
         return script(0)(prompt)
 
-    folder = tmp_path / "data"
-    shutil.copytree(built, folder)
+    folder = shutil.copytree(built, tmp_path / "data")
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     settings = json.loads((built / "manifest.json").read_text())["config"]
     config = DataConfig.model_validate({**settings, "output": str(folder)})
@@ -255,10 +253,6 @@ def test_a_teacher_that_fails_leaves_the_finished_set_alone(built: Path, tmp_pat
     new = {path for path in folder.rglob("*") if path.is_file()} - before.keys()
     assert {path.parent.name for path in new} == {"unfinished-build"}
     assert not any(path.name == "rejected.jsonl" for path in new), "half a file"
-
-
-def rows_of(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 def test_rows_and_pairs_of_a_build(built: Path) -> None:

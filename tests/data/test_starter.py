@@ -8,19 +8,16 @@ import pytest
 
 from data_pipeline.sources.starter import HERE, load_starter
 from judge.types import Label, Task
+from tests.tiny_data import rows_of
 
 Row = dict[str, Any]
-
-
-def rows_of(name: str) -> list[Row]:
-    return [json.loads(line) for line in (HERE / name).read_text(encoding="utf-8").splitlines()]
 
 
 @pytest.mark.parametrize(("language", "shortest", "longest"), [("en", 60, 160), ("zh", 100, 270)])
 def test_documents_are_of_a_length_and_hold_the_numbers_of_their_answers(
     language: str, shortest: int, longest: int
 ) -> None:
-    for row in rows_of(f"{language}.jsonl"):
+    for row in rows_of(HERE / f"{language}.jsonl"):
         document, asked = row["document"], [pair["question"] for pair in row["questions"]]
         size = len(document.split()) if language == "en" else len(re.sub(r"\s", "", document))
         assert shortest <= size <= longest and row["language"] == language, row["id"]
@@ -35,9 +32,9 @@ def numbers_of(text: str) -> set[str]:
 
 
 def test_descriptions_and_translations_hold_the_numbers_of_their_originals() -> None:
-    for row in rows_of("records.jsonl"):
+    for row in rows_of(HERE / "records.jsonl"):
         assert numbers_of(row["description"]) <= numbers_of(json.dumps(row["record"])), row["id"]
-    for row in rows_of("translation.jsonl"):
+    for row in rows_of(HERE / "translation.jsonl"):
         assert numbers_of(row["en"]) == numbers_of(row["zh"]), row["id"]
 
 
@@ -46,7 +43,7 @@ def test_descriptions_and_translations_hold_the_numbers_of_their_originals() -> 
     [("en.jsonl", 120), ("zh.jsonl", 40), ("records.jsonl", 20), ("translation.jsonl", 20)],
 )
 def test_sizes(name: str, least: int) -> None:
-    rows = rows_of(name)
+    rows = rows_of(HERE / name)
     assert len(rows) >= least
     if "questions" in rows[0]:
         assert all(2 <= len(row["questions"]) <= 4 for row in rows)
@@ -60,7 +57,7 @@ def test_samples() -> None:
     assert {sample.label for sample in samples} == {Label.PASS}
     assert {sample.task for sample in samples} == set(Task) - {Task.DIALOGUE}
     assert len({sample.group for sample in samples}) == sum(
-        len(rows_of(name)) for name in ("en.jsonl", "zh.jsonl", "records.jsonl", "translation.jsonl")
+        len(rows_of(HERE / name)) for name in ("en.jsonl", "zh.jsonl", "records.jsonl", "translation.jsonl")
     )
     assert all(bool(sample.question) == (sample.task is Task.QA) for sample in samples)
     assert all(sample.meta["domain"] for sample in samples)

@@ -10,13 +10,10 @@ from sklearn.calibration import calibration_curve
 from eval.calibration import COVERAGES, calibration, selective_accuracy
 from judge.calibration.reliability import BINS, wilson
 from judge.types import Label, Verdict
+from tests.made_up import verdict
 
 P, F = Label.PASS, Label.FAIL
 pairs = st.lists(st.tuples(st.sampled_from([P, F]), st.floats(0, 1)), min_size=1, max_size=60)
-
-
-def verdict(p_fail: float | None) -> Verdict:
-    return Verdict(None if p_fail is None else F if p_fail >= 0.5 else P, p_fail)
 
 
 @given(pairs)

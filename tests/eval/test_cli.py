@@ -21,13 +21,12 @@ from eval.report import read_reports
 from judge.baselines.rules import TRIVIAL_BASELINES, TrivialBaseline
 from judge.cli.main import main as judge
 from judge.errors import InputError, JudgeError
-from judge.files import write_jsonl
 from judge.formats.files import MissingFiles
 from judge.injections import FAMILIES
 from tests.calling import ModelFolder, invoke
 from tests.encoders import NLI, save_model
 from tests.made_up import FACT, put_tasks
-from tests.tiny_data import rows_of
+from tests.tiny_data import rows_of, write_lines
 
 PASS_BASELINE = "baseline:always-pass"
 
@@ -48,12 +47,7 @@ def data(tmp_path: Path) -> Path:
         }
         for number in range(12)
     ]
-    return write(tmp_path / "mine.jsonl", rows)
-
-
-def write(path: Path, rows: list[dict[str, Any]]) -> Path:
-    write_jsonl(path, rows)
-    return path
+    return write_lines(tmp_path / "mine.jsonl", *rows)
 
 
 def call(*arguments: object) -> Any:
@@ -135,7 +129,7 @@ def test_attacked_samples(data: Path) -> None:
 
 
 def test_baseline_data(data: Path, tmp_path: Path) -> None:
-    judged = write(tmp_path / "one.jsonl", [{"document": "Other.", "answer": "a", "label": "FAIL"}])
+    judged = write_lines(tmp_path / "one.jsonl", {"document": "Other.", "answer": "a", "label": "FAIL"})
     with pytest.raises(InputError, match="baseline_data="):
         call("--model baseline:length --samples", judged)
     (report,) = reports("--model baseline:length --samples", judged, f"--set baseline_data={data}")
@@ -289,8 +283,8 @@ def test_methods(data: Path, tmp_path: Path, method: str, encoder: str, model_fo
 
 
 def test_a_corpus_is_searched_for_what_has_no_document(shared_data: Path, data: Path, tmp_path: Path) -> None:
-    corpus = write(
-        tmp_path / "c.jsonl", [{"title": "Pluto", "text": "Pluto is a dwarf planet beyond Neptune. " * 30}]
+    corpus = write_lines(
+        tmp_path / "c.jsonl", {"title": "Pluto", "text": "Pluto is a dwarf planet beyond Neptune. " * 30}
     )
     command = f"--model baseline:random --limit 30 --set corpus={corpus}"
     (report,) = reports(command, f"--benchmarks diahalu --data-dir {shared_data} --out {tmp_path / 'o'}")
@@ -368,7 +362,7 @@ def test_processes_of_a_launcher_give_the_verdicts_of_one(tmp_path: Path, model_
         {"id": f"{n}", "document": f"It was {n}.", "answer": f"{n + n % 2}", "label": ["PASS", "FAIL"][n % 2]}
         for n in range(70)
     ]
-    samples = write(tmp_path / "mine.jsonl", rows)
+    samples = write_lines(tmp_path / "mine.jsonl", *rows)
     arguments = f"--model {model_folder('chatml')} --mode reason --samples {samples}"
     arguments += " --set max_new_tokens=4 --set bootstrap=0"
     assert call(arguments, "--out", tmp_path / "alone").exit_code == 0

@@ -17,12 +17,9 @@ from judge.errors import InputError
 from judge.files import write_jsonl
 from judge.types import Label, Sample, Verdict
 from tests.calling import invoke
+from tests.made_up import verdict
 
 P, F = Label.PASS, Label.FAIL
-
-
-def verdict(p_fail: float) -> Verdict:
-    return Verdict(F if p_fail >= 0.5 else P, p_fail)
 
 
 def samples(count: int) -> list[Sample]:

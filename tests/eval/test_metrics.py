@@ -11,6 +11,7 @@ from sklearn.metrics import balanced_accuracy_score, precision_recall_fscore_sup
 from eval.metrics import score
 from judge.errors import InputError, JudgeError
 from judge.types import Label, Sample, Usage, Verdict
+from tests.made_up import verdict
 
 P, F = Label.PASS, Label.FAIL
 
@@ -19,10 +20,6 @@ def sample(number: int, label: Label | None, group: str = "", source: str = "s")
     return Sample(
         id=str(number), document="d", answer="a", label=label, group=group or str(number), source=source
     )
-
-
-def verdict(p_fail: float) -> Verdict:
-    return Verdict(F if p_fail >= 0.5 else P, p_fail)
 
 
 @settings(max_examples=60, deadline=None)

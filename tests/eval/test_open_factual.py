@@ -27,11 +27,10 @@ from eval.pages.markdown import markdown as show_markdown
 from eval.report import hardware
 from judge.backends.base import Decoding, Generation
 from judge.errors import InputError
-from judge.files import write_jsonl
 from judge.types import Label, Message, Sample, Verdict
 from tests.calling import invoke
 from tests.made_up import FACT, put_tasks
-from tests.tiny_data import rows_of
+from tests.tiny_data import rows_of, write_lines
 
 EINSTEIN = "What Nobel Prize did Albert Einstein win in 2025?"
 ZALORA = "What is the PhD thesis topic of Dr. Arvind Patel from the University of Zalora?"
@@ -264,11 +263,6 @@ def test_exposure(source: str, cutoff: str | None, topic: str | None, after: obj
 
 
 # --- Files -------------------------------------------------------------------------------------------------
-
-
-def write_lines(path: Path, *rows: dict[str, Any]) -> Path:
-    write_jsonl(path, rows)
-    return path
 
 
 @pytest.mark.parametrize(

@@ -11,17 +11,12 @@ from eval.replay import Replay
 from eval.verdicts import row_from_verdict
 from judge.batch.file import verdict_row
 from judge.errors import InputError
-from judge.files import write_jsonl
 from judge.types import Label, Sample, Unsupported, Usage, Verdict
 from tests.calling import invoke
+from tests.tiny_data import write_lines
 
 P, F = Label.PASS, Label.FAIL
 SAMPLES = [Sample(id=str(number), document="d", answer=f"a{number}", label=P) for number in range(3)]
-
-
-def write(path: Path, rows: list[dict[str, Any]]) -> Path:
-    write_jsonl(path, rows)
-    return path
 
 
 def labels(replay: Replay) -> list[Label | None]:
@@ -54,7 +49,7 @@ def test_recorded_verdicts_give_the_published_accuracy(
 def test_own_verdicts_are_matched_by_the_whole_sample(tmp_path: Path) -> None:
     given = [Verdict(F, 0.9, reasoning="r"), Verdict(None, error="?"), Verdict(P, 0.1)]
     rows = [row_from_verdict("b", *pair) for pair in zip(SAMPLES, given, strict=True)]
-    path = write(tmp_path / "verdicts.jsonl", rows)
+    path = write_lines(tmp_path / "verdicts.jsonl", *rows)
     assert list(Replay(f"replay:{path}").iter_check(SAMPLES)) == given
     corrected = [replace(sample, label=F) for sample in SAMPLES]
     assert list(Replay(f"replay:{path}").iter_check(corrected)) == given
@@ -66,7 +61,7 @@ def test_own_verdicts_are_matched_by_the_whole_sample(tmp_path: Path) -> None:
 def test_a_sample_of_two_benchmarks_has_the_verdict_of_the_one_that_asks(tmp_path: Path) -> None:
     rows = [row_from_verdict(name, SAMPLES[0], Verdict(label)) for name, label in (("b", P), ("c", F))]
     rows.append(row_from_verdict("b", SAMPLES[1], Verdict(F)))
-    replay = Replay(f"replay:{write(tmp_path / 'verdicts.jsonl', rows)}")
+    replay = Replay(f"replay:{write_lines(tmp_path / 'verdicts.jsonl', *rows)}")
     assert replay.describe()["repeated"] == 0
 
     def asked(name: str) -> list[Label | None]:
@@ -81,7 +76,7 @@ def test_a_sample_of_two_benchmarks_has_the_verdict_of_the_one_that_asks(tmp_pat
 def test_runs_of_one_result_are_judges_of_their_own(tmp_path: Path) -> None:
     rows = [row_from_verdict("b", SAMPLES[0], Verdict(F), run=0)]
     rows += [row_from_verdict("b", SAMPLES[0], Verdict(P), run=1)]
-    path = write(tmp_path / "verdicts.jsonl", rows)
+    path = write_lines(tmp_path / "verdicts.jsonl", *rows)
     with pytest.raises(InputError, match=r"2 judges.*run-0, run-1"):
         Replay(f"replay:{path}")
     assert labels(Replay(f"replay:{path}#run-1"))[0] is P
@@ -94,13 +89,13 @@ def test_what_judge_batch_writes(tmp_path: Path) -> None:
         Verdict(P, cut_chars=7, usage=Usage(12, 3)),
     ]
     rows = [json.loads(json.dumps(verdict_row(*pair))) for pair in zip(SAMPLES, given, strict=True)]
-    found = list(Replay(f"replay:{write(tmp_path / 'out.jsonl', rows)}").iter_check(SAMPLES))
+    found = list(Replay(f"replay:{write_lines(tmp_path / 'out.jsonl', *rows)}").iter_check(SAMPLES))
     assert found == given
 
 
 def test_the_first_verdict_counts(tmp_path: Path) -> None:
     rows = [{"id": "0", "label": "FAIL"}, {"id": "0", "label": "PASS"}, {"id": "1", "label": "通过"}]
-    replay = Replay(f"replay:{write(tmp_path / 'x.jsonl', rows)}")
+    replay = Replay(f"replay:{write_lines(tmp_path / 'x.jsonl', *rows)}")
     assert labels(replay) == [F, P, None]
     assert replay.describe()["repeated"] == 1
 
@@ -120,7 +115,7 @@ def test_the_first_verdict_counts(tmp_path: Path) -> None:
     ],
 )
 def test_wrong_rows(tmp_path: Path, row: dict[str, Any], message: str) -> None:
-    path = write(tmp_path / "x.jsonl", [{"id": "9", "label": "PASS"}, row])
+    path = write_lines(tmp_path / "x.jsonl", {"id": "9", "label": "PASS"}, row)
     with pytest.raises(InputError, match=message):
         Replay(f"replay:{path}")
 
@@ -128,10 +123,10 @@ def test_wrong_rows(tmp_path: Path, row: dict[str, Any], message: str) -> None:
 def test_wrong_files(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such file"):
         Replay("replay:nowhere.jsonl")
-    empty = write(tmp_path / "x.jsonl", [])
+    empty = write_lines(tmp_path / "x.jsonl")
     with pytest.raises(InputError, match="holds no verdict"):
         Replay(f"replay:{empty}")
-    path = write(empty, [{"id": "sample-7", "label": "PASS"}])
+    path = write_lines(empty, {"id": "sample-7", "label": "PASS"})
     with pytest.raises(InputError, match=r"no verdict on any of these samples.*'sample-7'.*'0'"):
         list(Replay(f"replay:{path}").iter_check(SAMPLES))
     with pytest.raises(InputError, match="unknown judge 'gpt'"):
