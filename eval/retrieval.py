@@ -6,7 +6,6 @@ DiaHalu searches Google (section 5.4, appendix A.7), for dialogues of the domain
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -39,38 +38,23 @@ def read_corpus(path: Path) -> list[str]:
     return found
 
 
-class Retriever:
-    """Finds passages by BM25, with the library's default tokenizer, stop words and constants.
+def search(passages: Sequence[str], queries: Sequence[str], count: int) -> list[list[int]]:
+    """The positions of the best passages for each query, the best first.
 
-    Args:
-        passages: the passages to search.
+    By BM25, with the library's default tokenizer, stop words and constants. At most ``count``; passages that
+    share no word with the query are left out.
     """
+    if not queries:
+        return []
+    import bm25s
 
-    def __init__(self, passages: Sequence[str]):
-        self.passages = passages
-
-    @cached_property
-    def _index(self) -> Any:
-        import bm25s
-
-        index = bm25s.BM25()
-        index.index(_tokens(self.passages), show_progress=False)
-        return index
-
-    def search(self, queries: Sequence[str], count: int) -> list[list[int]]:
-        """The positions of the best passages for each query, the best first.
-
-        At most ``count``; passages that share no word with the query are left out.
-        """
-        if not queries:
-            return []
-        found, scores = self._index.retrieve(
-            _tokens(queries), k=min(count, len(self.passages)), show_progress=False
-        )
-        return [
-            [int(place) for place, score in zip(places, row, strict=True) if score > 0]
-            for places, row in zip(found, scores, strict=True)
-        ]
+    index = bm25s.BM25()
+    index.index(_tokens(passages), show_progress=False)
+    found, scores = index.retrieve(_tokens(queries), k=min(count, len(passages)), show_progress=False)
+    return [
+        [int(place) for place, score in zip(places, row, strict=True) if score > 0]
+        for places, row in zip(found, scores, strict=True)
+    ]
 
 
 def _tokens(texts: Sequence[str]) -> Any:
@@ -105,9 +89,9 @@ def retrieve(
     query = benchmark.query
     if query is None or any(sample.document_text.strip() for sample in samples):
         raise InputError(f"{benchmark.name} has documents of its own; omit corpus")
-    retriever = Retriever(read_corpus(corpus))
-    found = retriever.search([query(sample) for sample in samples], passages)
-    documents = [tuple(retriever.passages[place] for place in places) for places in found]
+    known = read_corpus(corpus)
+    found = search(known, [query(sample) for sample in samples], passages)
+    documents = [tuple(known[place] for place in places) for places in found]
     about = replace(
         benchmark,
         name=f"{benchmark.name}_corpus",
@@ -115,7 +99,7 @@ def retrieve(
         of=benchmark.of or benchmark.name,
         notes=(
             *benchmark.notes,
-            f"BM25 over {len(retriever.passages):,} passages of {corpus.name}, {passages} at most for each; "
+            f"BM25 over {len(known):,} passages of {corpus.name}, {passages} at most for each; "
             f"found for {sum(map(bool, documents)):,} of {len(samples):,} samples.",
         ),
     )

@@ -18,7 +18,7 @@ from typing import Literal
 from eval.benchmarks.base import Benchmark, Figures, accuracy, nonempty
 from eval.benchmarks.prompts_onioneval import OnionPrompt, scene, story
 from eval.benchmarks.yes_no import AlwaysYes, YesNoJudge
-from eval.retrieval import Retriever
+from eval.retrieval import search
 from judge.formats.files import find_file, need_folder
 from judge.formats.records import Record, read_records
 from judge.types import Label, Sample, Verdict
@@ -60,12 +60,10 @@ def read(evidence: Evidence, data_dir: Path | None) -> Iterator[Sample]:
 
 def _search(rows: Sequence[Record]) -> dict[str, str]:
     """The best context for each fact and hallucination; empty if no context shares a word with it."""
-    retriever = Retriever(list(dict.fromkeys(row.text("context") for row in rows)))
+    contexts = list(dict.fromkeys(row.text("context") for row in rows))
     claims = list(dict.fromkeys(row.text(name) for row in rows for name in ("fact", "hallucination")))
-    places = retriever.search(claims, 1)
-    return {
-        claim: retriever.passages[best[0]] if best else "" for claim, best in zip(claims, places, strict=True)
-    }
+    places = search(contexts, claims, 1)
+    return {claim: contexts[best[0]] if best else "" for claim, best in zip(claims, places, strict=True)}
 
 
 def _samples(layer: str, number: str, row: Record) -> Iterator[Sample]:
