@@ -3,13 +3,13 @@
 import statistics
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from eval.benchmarks.base import Benchmark, Figures
+from eval.benchmarks.base import Benchmark
 from eval.calibration import calibration
 from eval.judging import Progress, run_judge
-from eval.metrics import Metrics, check_labelled, score
+from eval.metrics import check_labelled, score
 from eval.published import to_compare
 from eval.quotes import quote_figures
 from eval.repeats import Measured, repeats
@@ -35,28 +35,21 @@ class _Scorer:
 
     def measured(self, verdicts: Sequence[Verdict], intervals: bool) -> Measured:
         """``intervals``: compute them for the tables too, which takes most of the time."""
-        tables = self if intervals else replace(self, bootstrap=0)
-        return Measured(self.metrics(verdicts), tables.tables(verdicts), self.figures(verdicts))
-
-    def metrics(self, verdicts: Sequence[Verdict]) -> Metrics:
-        return score(self.samples, verdicts, bootstrap=self.bootstrap, seed=self.seed)
-
-    def tables(self, verdicts: Sequence[Verdict]) -> dict[str, dict[str, Metrics]]:
-        return {
+        tables = {
             table: {
                 row or "(none)": score(
                     [self.samples[position] for position in positions],
                     [verdicts[position] for position in positions],
-                    bootstrap=self.bootstrap,
+                    bootstrap=self.bootstrap if intervals else 0,
                     seed=self.seed,
                 )
                 for row, positions in rows.items()
             }
             for table, rows in self.benchmark.tables(self.samples).items()
         }
-
-    def figures(self, verdicts: Sequence[Verdict]) -> Figures:
-        return {**self.benchmark.figures(self.samples, verdicts), **quote_figures(self.samples, verdicts)}
+        figures = {**self.benchmark.figures(self.samples, verdicts), **quote_figures(self.samples, verdicts)}
+        whole = score(self.samples, verdicts, bootstrap=self.bootstrap, seed=self.seed)
+        return Measured(whole, tables, figures)
 
 
 def _latency(judge: Checker, samples: Sequence[Sample], seed: int, count: int) -> Latency | None:

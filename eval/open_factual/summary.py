@@ -70,15 +70,12 @@ def count(rows: Iterable[Mapping[str, Any]], which: str) -> Counts:
         if label == "incorrect":
             label = REPLIES[row["reply"]]
         labels[label] += 1
-    graded = sum(labels[name] for name in ("correct", *REPLIES.values()))
+    answers = {name: labels[name] for name in ("correct", *REPLIES.values())}
     stress = {name: labels[name] for name in STRESS_LABELS}
+    graded = sum(answers.values())
     return Counts(
         graded=graded,
-        correct=labels["correct"],
-        wrong=labels["wrong"],
-        uncertain=labels["uncertain"],
-        refused=labels["refused"],
-        empty=labels["empty"],
+        **answers,
         accuracy=labels["correct"] / graded if graded else None,
         accuracy_ci=wilson(labels["correct"], graded) if graded else None,
         stress=sum(stress.values()),

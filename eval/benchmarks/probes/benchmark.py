@@ -44,11 +44,6 @@ class _Judged:
     category: str
     verdicts: Mapping[Label, Verdict]
 
-    @property
-    def order(self) -> float | None:
-        """See :func:`eval.benchmarks.pairs.order`."""
-        return order(self.verdicts)
-
 
 def read(data_dir: Path | None) -> Iterator[Sample]:
     """The samples of the bundled files; ``data_dir`` is ignored."""
@@ -155,12 +150,12 @@ def _pair_tables(pairs: Sequence[_Judged]) -> Figures:
 
 
 def _standing(row: Row) -> tuple[float, float]:
-    order, accuracy = row["right_order"], row["accuracy"]
-    return (2.0 if order is None else order), (2.0 if accuracy is None else accuracy)
+    right, accuracy = row["right_order"], row["accuracy"]
+    return (2.0 if right is None else right), (2.0 if accuracy is None else accuracy)
 
 
 def _pair_row(pairs: Sequence[_Judged]) -> Row:
-    orders = [order for pair in pairs if (order := pair.order) is not None]
+    orders = [found for pair in pairs if (found := order(pair.verdicts)) is not None]
     recalls = []
     for label in Label:
         said = [pair.verdicts[label].label for pair in pairs if label in pair.verdicts]
@@ -186,8 +181,8 @@ def _interval(pairs: Sequence[_Judged]) -> Interval | None:
 
     by_group: dict[str, list[float]] = {}
     for pair in pairs:
-        if (order := pair.order) is not None:
-            by_group.setdefault(pair.group, []).append(order)
+        if (found := order(pair.verdicts)) is not None:
+            by_group.setdefault(pair.group, []).append(found)
     if len(by_group) < 2:
         return None
     right = np.array([sum(orders) for orders in by_group.values()])
