@@ -29,11 +29,6 @@ RESPONSES = [
 ]
 
 
-@pytest.fixture(autouse=True)
-def _no_default_folder(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("JUDGE_DATA_DIR", raising=False)
-
-
 def lines(*rows: dict) -> str:
     return "".join(json.dumps(row) + "\n" for row in rows)
 

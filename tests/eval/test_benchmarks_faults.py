@@ -206,11 +206,10 @@ def test_a_wrong_label(case: Case, tmp_path: Path) -> None:
 
 
 @every
-def test_files_that_are_not_there(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_that_are_not_there(case: Case, tmp_path: Path) -> None:
     with pytest.raises(MissingFiles):
         load_benchmark(case.benchmark, tmp_path)
     if not case.benchmark.startswith("halu"):  # those are on the Hub
-        monkeypatch.delenv("JUDGE_DATA_DIR", raising=False)
         with pytest.raises(MissingFiles, match="--data-dir"):
             load_benchmark(case.benchmark)
 

@@ -31,11 +31,6 @@ from tests.tiny_data import rows_of, write_lines
 PASS_BASELINE = "baseline:always-pass"
 
 
-@pytest.fixture(autouse=True)
-def _no_default_folder(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("JUDGE_DATA_DIR", raising=False)
-
-
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
     rows = [

@@ -36,11 +36,6 @@ EINSTEIN = "What Nobel Prize did Albert Einstein win in 2025?"
 ZALORA = "What is the PhD thesis topic of Dr. Arvind Patel from the University of Zalora?"
 
 
-@pytest.fixture(autouse=True)
-def _no_default_folder(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("JUDGE_DATA_DIR", raising=False)
-
-
 def task(reference: str = "8", question: str = "How many planets are there?", **fields: Any) -> FactualTask:
     values: dict[str, Any] = {
         "id": "t", "category": "science", "kind": Kind.FACTUAL_QA, "passages": (),

@@ -25,13 +25,9 @@ def measured(n: int, right: int) -> Metrics:
         Sample(id=str(i), document="d", answer="a", label=Label.FAIL if i % 2 else Label.PASS)
         for i in range(n)
     ]
-    wrong = {Label.PASS: Label.FAIL, Label.FAIL: Label.PASS}
     labels = [sample.label for sample in samples if sample.label is not None]
-    return score(
-        samples,
-        [Verdict(label if i < right else wrong[label]) for i, label in enumerate(labels)],
-        bootstrap=0,
-    )
+    verdicts = [Verdict(label if i < right else label.opposite) for i, label in enumerate(labels)]
+    return score(samples, verdicts, bootstrap=0)
 
 
 def compared(name: str, whole: Metrics, parts: dict[str, Metrics], judge: Any = None, **more: Any) -> Any:

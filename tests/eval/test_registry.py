@@ -8,7 +8,7 @@ from eval.open_factual.run import run_open_factual
 from eval.pages.cli import app as report_app
 from eval.registry import add, app, check
 from judge.errors import InputError
-from tests.calling import call, invoke
+from tests.calling import Ran, invoke
 from tests.made_up import FACT, put_tasks
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -41,12 +41,12 @@ def index(tmp_path: Path) -> Path:
     return path
 
 
-def test_the_shipped_index_and_its_page(tmp_path: Path) -> None:
+def test_the_shipped_index_and_its_page(tmp_path: Path, ran: Ran) -> None:
     index = ROOT / "results" / "index.json"
     runs = json.loads(index.read_text(encoding="utf-8"))["runs"]
     assert check(index) == len(runs) > 0
-    call("report", *(str(index.parent / run["id"]) for run in runs), "--html", str(tmp_path / "page.html"))
-    call("report", str(index.parent / runs[0]["id"] / "report.json"), "--html", str(tmp_path / "one.html"))
+    ran("report", *(index.parent / run["id"] for run in runs), "--html", tmp_path / "page.html")
+    ran("report", index.parent / runs[0]["id"] / "report.json", "--html", tmp_path / "one.html")
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert all(result["benchmark"] in page for run in runs for result in run["results"])
 
@@ -94,12 +94,6 @@ def test_unfinished_runs(index: Path, tmp_path: Path) -> None:
         add(run, index)
 
 
-def _index(index: Path, change: Any) -> None:
-    values = json.loads(index.read_text())
-    change(values)
-    index.write_text(json.dumps(values))
-
-
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
@@ -114,7 +108,9 @@ def _index(index: Path, change: Any) -> None:
 )
 def test_a_wrong_index(index: Path, tmp_path: Path, damage: Any, message: str) -> None:
     add(put_run(tmp_path / "run", REPORT), index)
-    _index(index, damage)
+    values = json.loads(index.read_text())
+    damage(values)
+    index.write_text(json.dumps(values))
     with pytest.raises(InputError, match=message):
         check(index)
 
