@@ -50,16 +50,15 @@ class Replay(Checker):
         self.path = Path(path if mark else judge)
         self.name = f"{PREFIX}{self.path.name}{mark}{judge if mark else ''}"
         by_judge = _read(self.path)
-        wanted = judge if mark else None
-        if wanted is None and len(by_judge) > 1:
+        if not mark and len(by_judge) > 1:
             raise InputError(
                 f"holds the verdicts of {len(by_judge)} judges; name one: {PREFIX}{self.path}#NAME (known: "
                 f"{', '.join(sorted(by_judge))})",
                 file=self.path,
             )
-        if wanted is not None and wanted not in by_judge:
-            raise InputError(unknown("judge", wanted, by_judge), file=self.path)
-        self._verdicts, self._repeated = by_judge[wanted if wanted is not None else next(iter(by_judge))]
+        if mark and judge not in by_judge:
+            raise InputError(unknown("judge", judge, by_judge), file=self.path)
+        self._verdicts, self._repeated = by_judge[judge if mark else next(iter(by_judge))]
 
     def describe(self) -> dict[str, Any]:
         """The file, its hash, the number of samples with a verdict, and the number of repeated verdicts."""

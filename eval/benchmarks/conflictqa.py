@@ -26,15 +26,9 @@ def read(data_dir: Path | None) -> Iterator[Sample]:
 
 def figures(samples: Sequence[Sample], verdicts: Sequence[Verdict]) -> Figures:
     """Accuracy on documents that agree with memory and on those that contradict it, and the gap."""
+    judged = list(zip(samples, verdicts, strict=True))
     by_side = {
-        side: accuracy(
-            [
-                (sample, verdict)
-                for sample, verdict in zip(samples, verdicts, strict=True)
-                if sample.source == f"conflictqa_{side}"
-            ]
-        )
-        for side in SIDES
+        side: accuracy([pair for pair in judged if pair[0].source == f"conflictqa_{side}"]) for side in SIDES
     }
     agrees, contradicts = by_side["memory"], by_side["counter"]
     gap = None if agrees is None or contradicts is None else agrees - contradicts

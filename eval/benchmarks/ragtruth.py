@@ -36,7 +36,7 @@ def quoted_spans(sample: Sample, verdict: Verdict) -> list[Span]:
 
 def span_scores(
     marked: Sequence[Sequence[Span]], predicted: Sequence[Sequence[Span]]
-) -> dict[str, float | None]:
+) -> dict[str, float | int | None]:
     """Precision, recall and F1 over the characters of all answers together (RAGTruth, section 5).
 
     Args:
@@ -66,11 +66,10 @@ def figures(samples: Sequence[Sample], verdicts: Sequence[Verdict]) -> Figures:
     predicted = [quoted_spans(*pair) for pair in zip(samples, verdicts, strict=True)]
     if not any(predicted):
         return {}
-    table: dict[str, dict[str, float | int | None]] = {"all": {**span_scores(marked, predicted)}}
+    table = {"all": span_scores(marked, predicted)}
     for task in dict.fromkeys(str(sample.meta["task_type"]) for sample in samples):
         chosen = [row for row, sample in enumerate(samples) if sample.meta["task_type"] == task]
-        scores = span_scores([marked[row] for row in chosen], [predicted[row] for row in chosen])
-        table[task] = {**scores}
+        table[task] = span_scores([marked[row] for row in chosen], [predicted[row] for row in chosen])
     return {"spans": table}
 
 

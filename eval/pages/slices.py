@@ -1,6 +1,7 @@
 """Where a judge fails: its accuracy by length and by kind of error, and its scores by gold label."""
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -61,14 +62,8 @@ def histogram(judged: Sequence[Judged]) -> dict[Label, list[int]]:
 
 def confusion(judged: Sequence[Judged]) -> dict[Label, tuple[int, int, int]]:
     """For each gold label, how many were judged PASS, judged FAIL, and unparsed."""
-    return {
-        gold: (
-            sum(row.gold is gold and row.verdict.label is Label.PASS for row in judged),
-            sum(row.gold is gold and row.verdict.label is Label.FAIL for row in judged),
-            sum(row.gold is gold and row.verdict.label is None for row in judged),
-        )
-        for gold in Label
-    }
+    counts = Counter((row.gold, row.verdict.label) for row in judged)
+    return {gold: (counts[gold, Label.PASS], counts[gold, Label.FAIL], counts[gold, None]) for gold in Label}
 
 
 def _cut(judged: Sequence[tuple[int, Judged]], edges: Sequence[int]) -> dict[str, list[Judged]]:
