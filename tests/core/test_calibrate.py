@@ -313,9 +313,7 @@ def test_a_damaged_file(tmp_path: Path, text: str) -> None:
 @pytest.fixture(scope="module")
 def judged(model_folder: ModelFolder, tmp_path_factory: pytest.TempPathFactory) -> Judged:
     """A copy of a tiny model, and samples whose labels mostly follow its own opinion, with some noise."""
-    folder = tmp_path_factory.mktemp("judge")
-    for file in model_folder("chatml").iterdir():
-        (folder / file.name).write_bytes(file.read_bytes())
+    folder = shutil.copytree(model_folder("chatml"), tmp_path_factory.mktemp("judge"), dirs_exist_ok=True)
     (folder / "judge.json").write_text('{"stage": "sft"}')
     samples = [Sample(str(number), f"Document {number // 2}.", f"It is {number}.") for number in range(80)]
     p_fail = [verdict.p_fail or 0.0 for verdict in load_judge(str(folder)).iter_check(samples)]
@@ -358,8 +356,8 @@ def test_the_command(judged: Judged, ran: Ran) -> None:
 @pytest.mark.filterwarnings("error::judge.errors.JudgeWarning")
 def test_a_calibration_belongs_to_a_number_format(judged: Judged, tmp_path: Path, ran: Ran) -> None:
     pytest.importorskip("bitsandbytes")
-    folder, data, samples = tmp_path / "judge", judged[1], judged[2][:4]
-    shutil.copytree(judged[0], folder)
+    data, samples = judged[1], judged[2][:4]
+    folder = shutil.copytree(judged[0], tmp_path / "judge")
     assert call("calibrate", "--model", folder, "--data", data) == 0
     stored = json.loads((folder / "judge.json").read_text())
     [kept] = stored["calibration"].values()
@@ -452,12 +450,7 @@ def test_too_few_samples_are_refused(fails: int, documents: int, found: str | No
         check_enough(labels, groups)
 
 
-def test_gold_labels_in_words_of_ones_own(
-    judged: Judged,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    refused: Refused,
-) -> None:
+def test_gold_labels_in_words_of_ones_own(judged: Judged, tmp_path: Path, ran: Ran, refused: Refused) -> None:
     """Numbers may mean either label: nothing is fitted or measured before it is said which."""
     folder, _, samples = judged
     file = tmp_path / "data.csv"
@@ -472,10 +465,9 @@ def test_gold_labels_in_words_of_ones_own(
         for wrong in ("1", "1=MAYBE", "=PASS"):
             assert "--gold-labels" in refused(*command, "--model", folder, "--gold-labels", wrong)
     assert (folder / "judge.json").read_bytes() == before
-    for command in commands:
-        said = ("--encoding", "cp1252", "--gold-labels", "0=pass, 1=FAIL")
-        assert call(*command, "--model", folder, *said) == 0
-    assert "platt on 80 samples" in capsys.readouterr().out
+    said = ("--encoding", "cp1252", "--gold-labels", "0=pass, 1=FAIL")
+    told = [ran(*command, "--model", folder, *said).out for command in commands]
+    assert "platt on 80 samples" in told[0]
     (folder / "judge.json").write_bytes(before)
 
 
@@ -517,10 +509,7 @@ def test_what_has_no_threshold_refuses_one(model: str, judged: Judged, refused: 
 
 
 def test_a_rate_moves_probabilities_and_leaves_labels(
-    judged: Judged,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    refused: Refused,
+    judged: Judged, tmp_path: Path, refused: Refused
 ) -> None:
     folder, data, samples = judged
     assert call("calibrate", "--model", folder, "--data", data) == 0
@@ -537,7 +526,6 @@ def test_a_rate_moves_probabilities_and_leaves_labels(
     assert [row["p_fail"] for row in rows_of(out)] == pytest.approx(
         [one.p_fail for one in rare.check(samples)], abs=1e-4
     )
-    capsys.readouterr()
     raw = shutil.copytree(folder, tmp_path / "raw")
     (raw / "judge.json").write_text('{"stage": "sft"}')
     for model, rate, message in [

@@ -259,12 +259,9 @@ def test_sigterm_ends_like_ctrl_c(tmp_path: Path, samples: Path) -> None:
 # --- judge batch --------------------------------------------------------------------------------------------
 
 
-def test_batch(
-    samples: Path, tmp_path: Path, model_folder: ModelFolder, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_batch(samples: Path, tmp_path: Path, model_folder: ModelFolder, ran: Ran) -> None:
     out = tmp_path / "new" / "out.jsonl"
-    assert call("batch", samples, "-o", out, "--model", model_folder("chatml")) == 0
-    told, rows = capsys.readouterr(), rows_of(out)
+    told, rows = ran("batch", samples, "-o", out, "--model", model_folder("chatml")), rows_of(out)
     assert told.out == f"{out}: 12 verdicts, 0 without a label, 0 from an earlier run\n"
     count = [row["label"] for row in rows].count("PASS")
     assert f"12 answers: {count} PASS, {12 - count} FAIL, 0 unread\nleast sure, by p(FAIL): " in told.err

@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -265,8 +266,7 @@ def test_adapters_name_their_base(tmp_path: Path) -> None:
 
 
 def test_weights_that_cannot_be_loaded(tmp_path: Path, model_folder: Any) -> None:
-    for file in model_folder("chatml").iterdir():
-        (tmp_path / file.name).write_bytes(file.read_bytes())
+    shutil.copytree(model_folder("chatml"), tmp_path, dirs_exist_ok=True)
     (tmp_path / "model.safetensors").write_bytes(b"no weights")
     with pytest.raises(JudgeError, match="could not be loaded"):
         load_judge(str(tmp_path))
