@@ -91,7 +91,7 @@ def load_judge(
         cascade_weight: its weight in the other verdicts, from 0 to 1.
         labels: what an encoder's classes mean if their names do not say, such as ``PASS=entailment``.
         pair: how an encoder reads samples, in place of its ``judge.json``: fields of
-            :class:`judge.encoder.Form`, such as ``question=hypothesis``.
+            :class:`judge.encoder.pairs.Form`, such as ``question=hypothesis``.
 
     Raises:
         InputError: if the model, mode, backend or baseline is unknown, a template cannot be read, vLLM is

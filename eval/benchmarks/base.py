@@ -19,7 +19,7 @@ from eval.replay import Replay
 from eval.sampling import take
 from judge.cascade import CascadeJudge
 from judge.checker import Checker
-from judge.claims import ClaimsJudge
+from judge.claims.checker import ClaimsJudge
 from judge.errors import InputError, warn
 from judge.formats.files import resolve_data_dir
 from judge.judge import Judge

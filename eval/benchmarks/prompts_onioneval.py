@@ -51,7 +51,7 @@ def scene(entity: str, book: str) -> str:
 
 @dataclass(frozen=True)
 class OnionPrompt:
-    """The prompt of all layers (a :class:`judge.prompting.Prompt`), with or without solved examples."""
+    """The prompt of all layers (:class:`judge.prompting.prompts.Prompt`), with or without solved examples."""
 
     examples: bool = False
 

@@ -3,9 +3,3 @@
 ``heads`` interprets a checkpoint's classes, ``pairs`` builds the inputs, ``network`` scores them, ``checker``
 judges, ``spans`` finds wrong words, ``examples`` makes labels; :mod:`judge.training.encoder` trains.
 """
-
-from judge.encoder.checker import EncoderJudge
-from judge.encoder.load import load_encoder
-from judge.encoder.pairs import Form
-
-__all__ = ["EncoderJudge", "Form", "load_encoder"]

@@ -3,8 +3,3 @@
 ``layout`` builds the inputs, ``model`` and ``attention`` score them, ``checker`` judges, ``examples`` makes
 labels; :mod:`judge.training.pages` trains.
 """
-
-from judge.pages.checker import PagesJudge
-from judge.pages.layout import Layout
-
-__all__ = ["Layout", "PagesJudge"]

@@ -9,15 +9,3 @@ page.py       the server's web page; its HTML, style and scripts are in assets/
 app.py        the endpoints
 listening.py  the address, and how a server shuts down
 """
-
-from typing import TYPE_CHECKING
-
-from judge.lazy import lazy
-from judge.serving.limits import Limits
-
-if TYPE_CHECKING:
-    from judge.serving.app import create_app
-
-__all__ = ["Limits", "create_app"]
-
-__getattr__, __dir__ = lazy(__name__, {"create_app": "judge.serving.app"})

@@ -4,8 +4,8 @@ One thread judges, so that the model never works on two batches at once and the 
 that arrive meanwhile wait; up to ``max_batch`` of them are the next batch. An idle judge waits up to
 ``max_wait_ms`` after the first sample for others to join it.
 
-If the engine makes its own batches (``at_once`` of :class:`judge.backends.Backend`), every sample goes to it
-immediately, in its own thread, up to ``max_batch`` at a time; none waits for another to finish.
+If the engine makes its own batches (``at_once`` of :class:`judge.backends.base.Backend`), every sample goes
+to it immediately, in its own thread, up to ``max_batch`` at a time; none waits for another to finish.
 """
 
 import asyncio

@@ -16,7 +16,7 @@ from safetensors.torch import load_file, save_file
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from judge.calibration.curve import Curve
-from judge.claims import ClaimsJudge
+from judge.claims.checker import ClaimsJudge
 from judge.encoder.checker import EncoderJudge
 from judge.encoder.examples import Item, token_labels
 from judge.encoder.folder import read_tokenizer

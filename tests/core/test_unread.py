@@ -12,7 +12,7 @@ from judge.backends.openai import OpenAIBackend
 from judge.baselines.rules import TrivialBaseline
 from judge.cascade import CascadeJudge
 from judge.checker import Checker
-from judge.claims import ClaimsJudge
+from judge.claims.checker import ClaimsJudge
 from judge.judge import Judge
 from judge.load import load_judge
 from judge.pages.checker import PagesJudge
