@@ -6,10 +6,10 @@ judge = load_judge("runs/demo/dpo")
 (verdict,) = judge.check([Sample(id="1", document="...", question="...", answer="...")])
 """
 
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from judge.errors import InputError, JudgeError
-from judge.lazy import lazy
 from judge.types import Label, Message, Mode, Sample, Task, Usage, Verdict
 
 if TYPE_CHECKING:
@@ -32,6 +32,15 @@ __all__ = [
     "Verdict",
     "load_judge",
 ]
-__getattr__, __dir__ = lazy(
-    __name__, {"Checker": "judge.checker", "Judge": "judge.judge", "load_judge": "judge.load"}
-)
+_LATER = {"Checker": "judge.checker", "Judge": "judge.judge", "load_judge": "judge.load"}
+"""Names that are imported on first use, so that the package itself loads fast (PEP 562)."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_LATER[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER})

@@ -22,7 +22,7 @@ FORBIDDEN = {
     "eval": {"data_pipeline", "recipes"},
 }
 LEVELS = (
-    {"errors", "types", "lazy", "markdown", "progress"},
+    {"errors", "types", "markdown", "progress"},
     {"files"},
     {"rows"},
     {"configs", "samples", "checker", "shipped"},
