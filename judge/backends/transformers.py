@@ -19,7 +19,7 @@ from judge.models.prefix_tree import (
     added_tokens,
     can_share,
     make_tree,
-    pad_parents,
+    pad,
 )
 from judge.prompting.rendering import Renderer
 from judge.types import Message
@@ -150,22 +150,16 @@ class TransformersBackend:
         Trees are padded on the right, out of sight of their tokens, so trees without branches need neither a
         mask nor positions.
         """
-        import torch
-
-        def pad(rows: Sequence[Sequence[int]], filler: int) -> "torch.Tensor":
-            width = places.shape[1]
-            padded = [[*row, *[filler] * (width - len(row))] for row in rows]
-            return torch.tensor(padded, device=places.device)
-
+        device = places.device
         branches: dict[str, Any] = {}
         if any(len(tree.parents) > 1 for tree in trees):
-            nodes = pad([tree.nodes for tree in trees], -1)
-            parents = pad_parents([tree.parents for tree in trees]).to(nodes.device)
+            nodes = pad([tree.nodes for tree in trees]).to(device)
+            parents = pad([tree.parents for tree in trees]).to(device)
             branches = {
                 "attention_mask": tree_attention(self.model, nodes, parents),
-                "position_ids": pad([tree.positions for tree in trees], 0),
+                "position_ids": pad([tree.positions for tree in trees], 0).to(device),
             }
-        ids = pad([tree.ids for tree in trees], self.loaded.pad_id)
+        ids = pad([tree.ids for tree in trees], self.loaded.pad_id).to(device)
         return read_logits(self.model, self.model, places, input_ids=ids, **branches)[0]
 
     def _trees(self, rows: Sequence[tuple[int, ...]], own: Sequence[int]) -> list[list[int]]:

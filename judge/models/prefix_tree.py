@@ -94,19 +94,19 @@ def added_tokens(row: TokenRow, own: int, others: Sequence[TokenRow], others_own
     return len(row) - max(shared - 1, 0)
 
 
-def pad_parents(parents: Sequence[Sequence[int]]) -> "torch.Tensor":
-    """The parents of the branches of some trees as one tensor ``(trees, branches)``, padded with -1."""
+def pad(rows: Sequence[Sequence[float]], filler: float = -1) -> "torch.Tensor":
+    """Rows of numbers as one tensor ``(rows, numbers)``, padded on the right."""
     import torch
+    from torch.nn.utils.rnn import pad_sequence
 
-    width = max(len(above) for above in parents)
-    return torch.tensor([[*above, *[-1] * (width - len(above))] for above in parents])
+    return pad_sequence([torch.tensor(row) for row in rows], batch_first=True, padding_value=filler)
 
 
 def lineage(parents: "torch.Tensor") -> "torch.Tensor":
     """The ancestors of each branch, itself included.
 
     Args:
-        parents: see :func:`pad_parents`.
+        parents: the parents of the branches of each tree, ``(trees, branches)``, padded with -1.
 
     Returns:
         Boolean ``(trees, branches + 1, branches + 1)``; the last row is for padding, which is node -1.
@@ -127,7 +127,7 @@ def tree_mask(nodes: "torch.Tensor", parents: "torch.Tensor") -> "torch.Tensor":
 
     Args:
         nodes: branch of each token, ``(trees, tokens)``; -1 is padding.
-        parents: the parents of the branches, on the same device; see :func:`pad_parents`.
+        parents: the parents of the branches, on the same device, ``(trees, branches)``, padded with -1.
 
     Returns:
         Boolean ``(trees, 1, tokens, tokens)``, on that device. Padding attends to padding only: without any

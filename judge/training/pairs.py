@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from judge.models.attention import tree_attention
-from judge.models.prefix_tree import TREE_TOKENS, make_tree, pad_parents
+from judge.models.prefix_tree import TREE_TOKENS, make_tree, pad
 
 if TYPE_CHECKING:
     import torch
@@ -59,28 +59,21 @@ class SharedPairCollator:
             for pair, completion in zip([*pairs, *pairs], completions, strict=True)
         ]
         columns = [list(range(end + 1 - len(row), end + 1)) for row, end in zip(rows, ends, strict=True)]
-        nodes = _pad([tree.nodes for tree in trees], -1)
+        nodes = pad([tree.nodes for tree in trees])
         batch = {
-            "input_ids": _pad(rows, self.pad_id),
-            "completion_mask": _pad([[0] + [1] * len(completion) for completion in completions], 0),
-            "columns": _pad(columns, 0),
-            "tree_ids": _pad([tree.ids for tree in trees], self.pad_id),
-            "tree_positions": _pad([tree.positions for tree in trees], 0),
+            "input_ids": pad(rows, self.pad_id),
+            "completion_mask": pad([[0] + [1] * len(completion) for completion in completions], 0),
+            "columns": pad(columns, 0),
+            "tree_ids": pad([tree.ids for tree in trees], self.pad_id),
+            "tree_positions": pad([tree.positions for tree in trees], 0),
             "tree_nodes": nodes,
-            "tree_parents": pad_parents([tree.parents for tree in trees]),
+            "tree_parents": pad([tree.parents for tree in trees]),
             "attention_mask": (nodes >= 0).long(),
         }
         for name in REFERENCE:
             if name in pairs[0]:
                 batch[name] = torch.tensor([pair[name] for pair in pairs])
         return batch
-
-
-def _pad(rows: Sequence[Sequence[int]], filler: int) -> "torch.Tensor":
-    import torch
-
-    width = max(len(row) for row in rows)
-    return torch.tensor([[*row, *[filler] * (width - len(row))] for row in rows])
 
 
 def share_prompts(model: Any) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from judge.models.attention import tree_attention
-from judge.models.prefix_tree import TREE_TOKENS, added_tokens, make_tree, pad_parents
+from judge.models.prefix_tree import TREE_TOKENS, added_tokens, make_tree, pad
 from judge.training.data import IGNORED, Example
 
 if TYPE_CHECKING:
@@ -157,20 +157,14 @@ class SharedCollator:
 
     def __call__(self, rows: Sequence[dict[str, Any]]) -> "dict[str, torch.Tensor]":
         """Collate one batch."""
-        import torch
-
-        width = max(len(row["input_ids"]) for row in rows)
         parents = [row["parents"] for row in rows]
         fillers = {"input_ids": self.pad_id, "labels": IGNORED, "weights": 0.0}
         branches = any(len(above) > 1 for above in parents)
         if branches:
             fillers |= {"position_ids": 0, "nodes": -1}
-        batch = {
-            name: torch.tensor([row[name] + [filler] * (width - len(row[name])) for row in rows])
-            for name, filler in fillers.items()
-        }
+        batch = {name: pad([row[name] for row in rows], filler) for name, filler in fillers.items()}
         if branches:
-            batch["parents"] = pad_parents(parents)
+            batch["parents"] = pad(parents)
         return batch
 
 

@@ -13,7 +13,7 @@ from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
 from judge.errors import JudgeError
 from judge.models import attention, blocked_attention
-from judge.models.prefix_tree import lineage, make_tree, pad_parents, tree_mask
+from judge.models.prefix_tree import lineage, make_tree, pad, tree_mask
 
 FORWARD = AttentionInterface()[attention.register()]
 
@@ -66,7 +66,7 @@ def test_any_tree_gives_the_dense_result(rows: list[tuple[int, list[int]]], seed
     ]
     width = max(len(tree.nodes) for tree in trees)
     nodes = torch.tensor([tree.nodes + [-1] * (width - len(tree.nodes)) for tree in trees])
-    mask = tree_mask(nodes, pad_parents([tree.parents for tree in trees]))
+    mask = tree_mask(nodes, pad([tree.parents for tree in trees]))
     assert_dense(mask, seed)
 
 
@@ -116,7 +116,7 @@ def test_blocks_leave_out_what_nobody_sees(monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_branch_looks_back_to_its_root(drawn: list[list[int]]) -> None:
     """Beside following the parents one by one; padding, the last line, sees itself alone."""
     trees = [[parent if parent < node else -1 for node, parent in enumerate(tree)] for tree in drawn]
-    found = lineage(pad_parents(trees))
+    found = lineage(pad(trees))
     for tree, visible in zip(trees, found.tolist(), strict=True):
         for node in range(len(tree)):
             seen, at = set(), node
@@ -131,7 +131,7 @@ def test_a_branch_looks_back_to_its_root(drawn: list[list[int]]) -> None:
 def test_numbers_give_what_the_boolean_mask_gives(tokens: int) -> None:
     """What a GPU's kernels get: gradients too, and lines that begin where the kernel wants them."""
     tree = make_tree([[*range(tokens - 9), 50, 51], [*range(tokens - 9), 60, 61, 62, 63, 64, 65]], [2, 6])
-    mask = tree_mask(torch.tensor([tree.nodes]), pad_parents([tree.parents]))
+    mask = tree_mask(torch.tensor([tree.nodes]), pad([tree.parents]))
     numbers = attention.as_numbers(mask, torch.float32)
     assert numbers.shape == mask.shape and numbers.dtype == torch.float32
     assert all(stride % attention.ALIGNED == 0 for stride in numbers.stride()[:-1])

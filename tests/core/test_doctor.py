@@ -208,7 +208,7 @@ def test_activations_are_those_that_autograd_keeps(precision: str, shared: bool)
 
     from judge.models.attention import register
     from judge.models.heads import float32_head
-    from judge.models.prefix_tree import make_tree, pad_parents, tree_mask
+    from judge.models.prefix_tree import make_tree, pad, tree_mask
 
     tokens = 1024
     recipe = SFTRecipe.model_validate(
@@ -245,7 +245,7 @@ def test_activations_are_those_that_autograd_keeps(precision: str, shared: bool)
     if shared:  # a trunk, and three branches of which the first goes on from it without a break
         trunk, branch = [*range(640)], 128
         tree = make_tree([[*trunk, *range(start, start + branch)] for start in (0, 200, 400)], [branch] * 3)
-        mask = tree_mask(torch.tensor([tree.nodes]), pad_parents([tree.parents]))
+        mask = tree_mask(torch.tensor([tree.nodes]), pad([tree.parents]))
         mask = mask[:, :, :tokens, :tokens]
     with (
         torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor),

@@ -16,7 +16,7 @@ from torch.nn.functional import cross_entropy
 from transformers import AutoModelForCausalLM
 
 from judge.errors import InputError
-from judge.models.prefix_tree import added_tokens, make_tree, pad_parents, tree_mask
+from judge.models.prefix_tree import added_tokens, make_tree, pad, tree_mask
 from judge.prompting.prompts import BuiltinPrompt, format_judgement
 from judge.prompting.rendering import Renderer, common_prefix
 from judge.training.data import IGNORED, Example, choose_rows
@@ -236,7 +236,7 @@ def test_real_prompts_share_their_document(model: Any, compute_loss: Any, tiny_b
 def row_logits(model: Any, rows: Sequence[Example]) -> list[torch.Tensor]:
     """The logits on each row's last four tokens in one packed sequence."""
     tree = make_tree([[*row.prompt, *row.completions[0]] for row in rows], [3] * len(rows))
-    mask = tree_mask(torch.tensor([tree.nodes]), pad_parents([tree.parents]))
+    mask = tree_mask(torch.tensor([tree.nodes]), pad([tree.parents]))
     with torch.no_grad():
         logits = model(
             input_ids=torch.tensor([tree.ids]),
