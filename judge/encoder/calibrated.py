@@ -31,4 +31,4 @@ class CalibratedEncoder(CalibratedChecker):
 
     def _most_padding(self) -> int | None:
         """Maximum padding of a row in a batch, in tokens."""
-        return CPU_PADDING if self.network.device.type == "cpu" else None
+        return CPU_PADDING if str(self.network.device) == "cpu" else None

@@ -7,7 +7,7 @@ the logits of pairs and, if the judge has a token head, the log-odds of tokens.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from judge.encoder.heads import Head, read_outputs
 from judge.encoder.rows import Row, padded
@@ -16,26 +16,17 @@ from judge.models.runtimes import EXPORT, export_file, onnx_session
 INPUTS = ("ids", "mask", "types")
 
 
-@dataclass(frozen=True, slots=True)
-class Device:
-    """Where an exported judge runs."""
-
-    type: str = "cpu"
-
-    def __str__(self) -> str:
-        return self.type
-
-
 @dataclass(frozen=True)
 class OnnxNetwork:
     """The graph, used in place of :class:`judge.encoder.network.EncoderNetwork`."""
+
+    device: ClassVar[str] = "cpu"
 
     session: Any
     head: Head
     pad_id: int
     marks_tokens: bool
     size: int
-    device: Device = Device()
 
     @classmethod
     def open(cls, folder: Path, identity: Mapping[str, Any], head: Head) -> "OnnxNetwork":

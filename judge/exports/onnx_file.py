@@ -17,8 +17,8 @@ from torch import nn
 from judge.encoder.onnx import INPUTS
 from judge.errors import InputError
 from judge.models.runtimes import need
+from judge.pages.layout import INPUTS as PAGE_INPUTS
 from judge.pages.model import BARRED, compared
-from judge.pages.onnx import INPUTS as PAGE_INPUTS
 
 if TYPE_CHECKING:
     from judge.encoder.network import EncoderNetwork

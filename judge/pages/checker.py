@@ -17,6 +17,9 @@ from judge.types import Label, Language, Mode, Sample, Span, Usage, Verdict
 if TYPE_CHECKING:
     from judge.calibration.curve import Calibration, Curve
     from judge.pages.model import PagesNetwork
+    from judge.pages.onnx import OnnxPagesNetwork
+
+    Network = PagesNetwork | OnnxPagesNetwork
 
 LAYOUT_VERSION = 1
 BATCH_TOKENS = 4096
@@ -63,7 +66,7 @@ class PagesJudge(CalibratedEncoder):
         threshold: the label is ``FAIL`` at or above this ``p_fail``; 0.5 by default.
     """
 
-    network: "PagesNetwork"
+    network: "Network"
     layout: Layout
     model: str = ENCODER
     precision: str = "float32"
@@ -145,22 +148,13 @@ class PagesJudge(CalibratedEncoder):
     def reads_with(self) -> dict[str, Any]:
         """The network, its number format and how samples are read."""
         return {
-            "backend": ENCODER,
+            "backend": self.network.backend,
             "model": self.model,
-            "parameters": sum(value.numel() for value in self.network.parameters()),
+            "parameters": self.network.size,
             "dtype": self.precision,
             "device": str(self.network.device),
             **describe_layout(self.layout),
         }
 
     def _scores(self, batch: Sequence[Page]) -> tuple[list[float], list[float]]:
-        """Probability of FAIL of each answer of some pages, and of each of their tokens."""
-        import torch
-
-        from judge.pages.model import PageBatch
-
-        device = self.network.device
-        half = getattr(torch, self.precision) if self.precision in ("bfloat16", "float16") else None
-        with torch.inference_mode(), torch.autocast(device.type, half, enabled=half is not None):
-            by_answer, by_token = self.network(PageBatch.of(batch))
-        return torch.sigmoid(by_answer.double()).tolist(), torch.sigmoid(by_token.double()).tolist()
+        return self.network.probabilities(batch, self.precision)

@@ -21,6 +21,7 @@ from judge.prompting.sentences import token_ranges
 from judge.types import Sample
 
 if TYPE_CHECKING:
+    import numpy as np
     from tokenizers import Encoding, Tokenizer
 
 ENDS = (("[CLS]", "[SEP]"), ("<s>", "</s>"))
@@ -29,6 +30,10 @@ RUNS = (1, 2, 3, 5, 8)
 """Run lengths that are distinguished, in tokens. A token's level is 0 outside of any run, else 1 to 5."""
 QUESTION_TOKENS = 128
 """Tokens of a question that are read at once; longer ones are read in parts."""
+INPUTS = ("ids", "positions", "kinds", "levels", "parts")
+"""Tables of a batch of pages, see :func:`page_arrays`."""
+PADDING = -1
+"""Part number of padding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,3 +246,32 @@ def _page(windows: Sequence[Sequence[int]], answers: Sequence[tuple[Any, Answer]
         tuple(answer for _, answer in answers),
         tuple(name for name, _ in answers),
     )
+
+
+def page_arrays(pages: Sequence[Page]) -> "dict[str, np.ndarray[Any, Any]]":
+    """Some pages as tables ``(pages, tokens)``, padded to the longest.
+
+    Returns:
+        ``ids``: tokens. ``positions``: their positions in the window or answer, from 0. ``kinds``: 0 for
+        windows and padding, 1 for answers. ``levels``: levels of answer tokens, see
+        :func:`runs`. ``parts``: the number of the window or answer, from 0 in each page,
+        -1 for padding. A token attends to its own part, and an answer token to all windows as well.
+    """
+    import numpy as np
+
+    shape = (len(pages), max(map(len, pages)))
+    found = {name: np.zeros(shape, dtype=np.int64) for name in INPUTS}
+    found["parts"][:] = PADDING
+    for row, page in enumerate(pages):
+        at = 0
+        sequences = [*page.windows, *(answer.ids for answer in page.answers)]
+        for part, ids in enumerate(sequences):
+            here = (row, slice(at, at + len(ids)))
+            found["ids"][here] = ids
+            found["positions"][here] = range(len(ids))
+            found["parts"][here] = part
+            if part >= len(page.windows):
+                found["kinds"][here] = 1
+                found["levels"][here] = page.answers[part - len(page.windows)].levels
+            at += len(ids)
+    return found

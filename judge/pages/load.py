@@ -1,18 +1,17 @@
 """Loads judges that read pages, such as the one bundled with the toolkit, by their names."""
 
 from collections.abc import Mapping
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from judge.encoder.folder import WEIGHTS, find_folder
 from judge.errors import InputError
 from judge.models.identity import ENCODER
-from judge.models.runtimes import EXPORT, export_file, exported, onnx_session
+from judge.models.runtimes import EXPORT, exported
 from judge.models.weights import Precision
 from judge.shipped import model_path
 
 if TYPE_CHECKING:
-    from judge.pages.checker import PagesJudge
+    from judge.pages.checker import Network, PagesJudge
 
 
 def reads_pages(identity: Mapping[str, Any]) -> bool:
@@ -47,13 +46,12 @@ def load_pages(
     from judge.pages.layout import Layout, bert_tokenizer
 
     folder = find_folder(model_path(model), revision)
-    network: Any
-    kind: Any
+    network: Network
     if exported(identity, "onnx"):
-        from judge.pages.onnx import OnnxPagesJudge
+        from judge.pages.onnx import OnnxPagesNetwork
 
-        network, tokenizer = onnx_session(export_file(folder, identity)), bert_tokenizer(folder)
-        kind, number_format = partial(OnnxPagesJudge, identity=identity), identity[EXPORT]["type"]
+        network, tokenizer = OnnxPagesNetwork.open(folder, identity), bert_tokenizer(folder)
+        number_format = identity[EXPORT]["type"]
     else:
         import torch
 
@@ -64,13 +62,13 @@ def load_pages(
             raise InputError(
                 f"holds neither {WEIGHTS} nor {ADAPTER}; it is not an encoder judge", file=folder
             )
-        network, tokenizer = load_network(folder)
-        network = network.to("cuda" if torch.cuda.is_available() else "cpu").eval()
+        loaded, tokenizer = load_network(folder)
+        network = loaded.to("cuda" if torch.cuda.is_available() else "cpu").eval()
         # Small enough for float32 anywhere, so that a calibration holds on every machine.
-        kind, number_format = PagesJudge, "float32" if precision == "auto" else precision
+        number_format = "float32" if precision == "auto" else precision
     layout = Layout(tokenizer, identity["window_tokens"], identity["max_windows"])
     layout.limit(max_length)
-    judge: PagesJudge = kind(
+    return PagesJudge(
         network,
         layout,
         model,
@@ -79,4 +77,3 @@ def load_pages(
         batch_tokens or BATCH_TOKENS,
         read_calibrations(str(folder)),
     )
-    return judge

@@ -7,6 +7,7 @@ hundred times as many labels (LettuceDetect, arXiv 2502.17125, only marks tokens
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 
 import torch
@@ -16,9 +17,10 @@ from torch import nn
 from judge.encoder.folder import WEIGHTS, find_folder
 from judge.encoder.packed import ADAPTER, find_base, merged
 from judge.errors import JudgeError, brief
+from judge.models.identity import ENCODER
 from judge.pages.attention import Blocks
 from judge.pages.bert import Bert, BertConfig, base_weights, read_bert
-from judge.pages.layout import RUNS, Page, bert_tokenizer
+from judge.pages.layout import RUNS, Page, bert_tokenizer, page_arrays
 
 BARRED = -1e4
 """Added to a score to mask it; finite in every number format."""
@@ -43,34 +45,21 @@ class PageBatch:
     @classmethod
     def of(cls, pages: Sequence[Page]) -> "PageBatch":
         """The batch of some pages, padded to the longest."""
-        width = max(map(len, pages))
-        ids, positions, kinds, levels = (torch.zeros(len(pages), width, dtype=torch.long) for _ in range(4))
+        ids, positions, kinds, levels, parts = map(torch.from_numpy, page_arrays(pages).values())
         blocks: list[Blocks] = []
         answers: list[tuple[int, int]] = []
         tokens: list[tuple[int, int]] = []
         for row, page in enumerate(pages):
-            at, edges = 0, [0]
-            for window in page.windows:
-                end = at + len(window)
-                ids[row, at:end] = torch.tensor(window)
-                positions[row, at:end] = torch.arange(len(window))
-                at = end
-                edges.append(at)
-            first, owner = at, []
-            for number, answer in enumerate(page.answers):
-                end = at + len(answer.ids)
-                ids[row, at:end] = torch.tensor(answer.ids)
-                positions[row, at:end] = torch.arange(len(answer.ids))
-                levels[row, at:end] = torch.tensor(answer.levels)
-                kinds[row, at:end] = 1
+            edges = tuple(accumulate(map(len, page.windows), initial=0))
+            first = at = edges[-1]
+            for answer in page.answers:
                 answers.append((row, at))
                 tokens.extend((row, at + place) for place in answer.own)
-                owner += [number] * len(answer.ids)
-                at = end
-            owners = torch.tensor(owner, dtype=torch.long)
+                at += len(answer.ids)
+            owners = parts[row, first:at]
             own = torch.zeros(at - first, at)
             own[:, first:].masked_fill_(owners[:, None] != owners[None, :], BARRED)
-            blocks.append(Blocks(tuple(edges), at, own))
+            blocks.append(Blocks(edges, at, own))
         return cls(
             ids, positions, kinds, levels, tuple(blocks),
             torch.tensor(answers, dtype=torch.long).reshape(-1, 2),
@@ -103,6 +92,8 @@ class PagesNetwork(nn.Module):
         compares: with a comparison head; judges of version 0.3 have none.
     """
 
+    backend = ENCODER
+
     def __init__(self, backbone: Bert, dense: bool | None = None, compares: bool = True):
         super().__init__()
         size = backbone.config.hidden_size
@@ -120,6 +111,11 @@ class PagesNetwork(nn.Module):
         """Where the weights are."""
         return self.levels.weight.device
 
+    @property
+    def size(self) -> int:
+        """Number of weights."""
+        return sum(value.numel() for value in self.parameters())
+
     def forward(self, batch: PageBatch) -> tuple[torch.Tensor, torch.Tensor]:
         """Log-odds of FAIL of each answer, and of each token of the answers, in the batch's order."""
         device = self.device
@@ -132,6 +128,15 @@ class PagesNetwork(nn.Module):
             if self.compare is not None:
                 by_answer = by_answer + self.compare(self.comparisons(hidden, batch))
         return by_answer.squeeze(-1), by_token.squeeze(-1)
+
+    def probabilities(
+        self, pages: Sequence[Page], precision: str = "float32"
+    ) -> tuple[list[float], list[float]]:
+        """p(FAIL) of each answer of some pages, and of each of their tokens."""
+        half = getattr(torch, precision) if precision in ("bfloat16", "float16") else None
+        with torch.inference_mode(), torch.autocast(self.device.type, half, enabled=half is not None):
+            by_answer, by_token = self(PageBatch.of(pages))
+        return torch.sigmoid(by_answer.double()).tolist(), torch.sigmoid(by_token.double()).tolist()
 
     def encode(self, batch: PageBatch) -> torch.Tensor:
         """Hidden states of the last layer, ``(pages, tokens, size)``."""
