@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from judge.encoder.folder import TOKEN_HEAD, find_folder
-from judge.encoder.heads import CONFIG, Head, classifies, read_config, read_outputs
+from judge.encoder.heads import CONFIG, Head, classifies, read_config, read_head, read_outputs
 from judge.encoder.rows import Row, padded
 from judge.errors import InputError, JudgeError, brief
 from judge.models.weights import refuse_missing
@@ -153,6 +153,13 @@ def read_token_head(folder: Path) -> nn.Linear | None:
 
 def load_classifier(folder: Path, what: str, **settings: Any) -> Any:
     """A sequence or token classifier of transformers; raises ``JudgeError`` if a weight is missing."""
+    model, told = _pretrained(folder, str(folder), what, **settings)
+    refuse_missing(str(folder), told)
+    return model
+
+
+def _pretrained(folder: Path, name: str, what: str, **settings: Any) -> tuple[Any, dict[str, Any]]:
+    """A classifier of pairs or tokens in float32, and what transformers tells about its weights."""
     from safetensors import SafetensorError
     from transformers import AutoModelForSequenceClassification, AutoModelForTokenClassification
 
@@ -164,9 +171,8 @@ def load_classifier(folder: Path, what: str, **settings: Any) -> Any:
             output_loading_info=True, **settings,
         )  # fmt: skip
     except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
-        raise JudgeError(f"{folder}: the encoder could not be loaded ({brief(error, 200)})") from error
-    refuse_missing(str(folder), told)
-    return model
+        raise JudgeError(f"{name}: the encoder could not be loaded ({brief(error, 200)})") from error
+    return model, told
 
 
 def start_network(model: str, token_head: bool) -> tuple[EncoderNetwork, Path]:
@@ -183,20 +189,12 @@ def start_network(model: str, token_head: bool) -> tuple[EncoderNetwork, Path]:
         InputError: if there is no such model.
         JudgeError: if its weights cannot be read.
     """
-    from transformers import AutoModelForSequenceClassification
-
     folder = find_folder(model)
     config = read_config(folder)
     if not config:
         raise InputError("is missing; it names the encoder's architecture", file=folder / CONFIG)
-    quiet()
-    try:
-        loaded, told = AutoModelForSequenceClassification.from_pretrained(
-            folder, dtype=torch.float32, use_safetensors=True, trust_remote_code=False, num_labels=1,
-            ignore_mismatched_sizes=True, output_loading_info=True, **training_settings(config),
-        )  # fmt: skip
-    except (OSError, ValueError, KeyError, RuntimeError) as error:
-        raise JudgeError(f"{model}: the encoder could not be loaded ({brief(error, 200)})") from error
+    settings = {"num_labels": 1, "ignore_mismatched_sizes": True, **training_settings(config)}
+    loaded, told = _pretrained(folder, model, "pairs", **settings)
     kept = [name for name in told["missing_keys"] if _of_encoder(loaded, name)]
     refuse_missing(model, {"missing_keys": kept, "mismatched_keys": ()})
     loaded.config.id2label, loaded.config.label2id = dict(NAMES), {name: at for at, name in NAMES.items()}
@@ -225,8 +223,6 @@ def _of_encoder(model: Any, name: str) -> bool:
 
 
 def _keep_entailment(loaded: Any, folder: Path, config: dict[str, Any]) -> None:
-    from judge.encoder.heads import read_head
-
     try:
         head = read_head(config, str(folder))
         before = load_classifier(folder, "pairs").state_dict()
