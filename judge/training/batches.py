@@ -5,9 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch.nn.functional import binary_cross_entropy_with_logits
 from transformers import Trainer
 
 from judge.checker import Checker
+from judge.encoder.examples import UNKNOWN
 from judge.errors import InputError, counted
 from judge.progress import say
 from judge.samples import read_samples
@@ -32,6 +34,15 @@ class BatchTrainer(Trainer):
         use_one_gpu(settings["args"])
         super().__init__(**settings)
         self.token_weight = token_weight
+
+    def with_tokens(
+        self, loss: torch.Tensor, by_token: torch.Tensor | None, wrong: torch.Tensor
+    ) -> torch.Tensor:
+        """The loss on answers, plus the weighted one on the tokens whose labels are known (not -1)."""
+        known = wrong != UNKNOWN
+        if not self.token_weight or by_token is None or not known.any():
+            return loss
+        return loss + self.token_weight * binary_cross_entropy_with_logits(by_token[known], wrong[known])
 
     def prediction_step(
         self, model: Any, inputs: dict[str, Any], prediction_loss_only: bool, ignore_keys: Any = None

@@ -102,11 +102,7 @@ class EncoderTrainer(BatchTrainer):
             0, part, logits[:, 0], "amin", include_self=False
         )
         scores = logits.new_zeros(len(fail)).scatter_reduce(0, owner, by_part, "amax", include_self=False)
-        loss = binary_cross_entropy_with_logits(scores, fail)
-        wrong = inputs["wrong"]
-        known = wrong != UNKNOWN
-        if self.token_weight and by_token is not None and known.any():
-            loss = loss + self.token_weight * binary_cross_entropy_with_logits(by_token[known], wrong[known])
+        loss = self.with_tokens(binary_cross_entropy_with_logits(scores, fail), by_token, inputs["wrong"])
         return (loss, scores) if return_outputs else loss
 
     def _save(self, output_dir: str | None = None, state_dict: dict[str, Any] | None = None) -> None:

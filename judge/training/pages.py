@@ -190,11 +190,7 @@ class PagesTrainer(BatchTrainer):
         """Mean loss over answers, plus the weighted one over the tokens whose labels are known."""
         by_answer, by_token = model(inputs["batch"])
         loss = binary_cross_entropy_with_logits(by_answer, inputs["fail"])
-        known = inputs["wrong"] >= 0
-        if self.token_weight and known.any():
-            loss = loss + self.token_weight * binary_cross_entropy_with_logits(
-                by_token[known], inputs["wrong"][known]
-            )
+        loss = self.with_tokens(loss, by_token, inputs["wrong"])
         return (loss, (by_answer, by_token)) if return_outputs else loss
 
     def _save(self, output_dir: str | None = None, state_dict: dict[str, Any] | None = None) -> None:
