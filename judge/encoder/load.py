@@ -10,7 +10,7 @@ from judge.encoder.heads import Head, classifies, parse_labels, read_config, rea
 from judge.encoder.pairs import Form, Pairing
 from judge.errors import InputError
 from judge.files import JUDGE_FILE
-from judge.models.hub import hub_answers
+from judge.models.hub import fetch
 from judge.models.identity import ENCODER
 from judge.shipped import model_path
 from judge.types import Label
@@ -46,13 +46,8 @@ def _config_of(model: str, revision: str | None) -> dict[str, Any]:
     folder = Path(model_path(model))
     if folder.is_dir() or model.count("/") != 1:
         return read_config(folder)
-    from transformers.utils import cached_file
-
-    try:
-        found = cached_file(model, "config.json", revision=revision, local_files_only=not hub_answers(model))
-    except OSError:  # loading the weights will say what is wrong
-        return {}
-    return read_config(Path(found).parent)
+    found = fetch(model, "config.json", revision)
+    return {} if found is None else read_config(found.parent)  # loading the weights will say what is wrong
 
 
 def default_form(head: Head) -> Form:

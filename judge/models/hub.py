@@ -1,4 +1,4 @@
-"""Checks if a model's name is a path, and if the Hub answers: its client would retry for minutes."""
+"""Checks if a model's name is a path, and fetches files of the Hub, if it answers: its client would retry."""
 
 import time
 from difflib import get_close_matches
@@ -43,6 +43,28 @@ def hub_answers(model: str) -> bool:
         found = reached = False
         warn(f"{constants.ENDPOINT} cannot be reached ({error}); models come from this machine alone")
     constants.HF_HUB_OFFLINE, _lost = not reached, None if reached else time.monotonic()
+    return found
+
+
+_fetched: dict[tuple[str, str, str | None], Path | None] = {}
+"""Answers of the Hub in this process, by repository, file and revision."""
+
+
+def fetch(model: str, file: str, revision: str | None = None) -> Path | None:
+    """A file of a Hub repository; ``None`` if it has none of that name or the Hub cannot be reached."""
+    from transformers.utils import cached_file
+
+    key = (model, file, revision)
+    if key in _fetched:
+        return _fetched[key]
+    # A quick check first: without a network the client would retry for half a minute.
+    kept = not hub_answers(model)
+    try:
+        found = Path(cached_file(model, file, revision=revision, local_files_only=kept))
+    except OSError:  # raised in all of these cases
+        found = None
+    if not kept:
+        _fetched[key] = found
     return found
 
 

@@ -10,7 +10,7 @@ from typing import Any, get_args
 
 from judge.errors import warn
 from judge.files import JUDGE_FILE, read_json
-from judge.models.hub import hub_answers, refuse_absent
+from judge.models.hub import fetch, refuse_absent
 from judge.models.quantization import Quantization
 from judge.progress import say
 from judge.shipped import model_path
@@ -28,32 +28,12 @@ def read_identity(model: str, revision: str | None = None) -> dict[str, Any]:
     """
     model = model_path(model)
     refuse_absent(model)
-    file = Path(model) / JUDGE_FILE if Path(model).is_dir() else _fetch(model, revision)
+    file = Path(model) / JUDGE_FILE if Path(model).is_dir() else fetch(model, JUDGE_FILE, revision)
     return {} if file is None or not file.is_file() else read_json(file)
 
 
 FITTED = ("calibration", "claims")
 """Fields of ``judge.json`` that were fitted to the probabilities of these exact weights."""
-
-_fetched: dict[tuple[str, str | None], Path | None] = {}
-"""Answers of the Hub in this process, by repository and revision."""
-
-
-def _fetch(model: str, revision: str | None) -> Path | None:
-    """``judge.json`` of a Hub repository; ``None`` if it has none or the Hub cannot be reached."""
-    from transformers.utils import cached_file
-
-    if (model, revision) in _fetched:
-        return _fetched[model, revision]
-    # A quick check first: without a network the client would retry for half a minute.
-    kept = not hub_answers(model)
-    try:
-        found = Path(cached_file(model, JUDGE_FILE, revision=revision, local_files_only=kept))
-    except OSError:  # raised in all of these cases
-        found = None
-    if not kept:
-        _fetched[model, revision] = found
-    return found
 
 
 def taught_mode(identity: Mapping[str, Any]) -> Mode:

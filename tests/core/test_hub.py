@@ -44,8 +44,8 @@ def test_the_hub_is_asked_once_for_a_judges_identity(
             raise OSError("not here")
         return str(file)
 
-    monkeypatch.setattr("judge.models.identity._fetched", {})
-    monkeypatch.setattr("judge.models.identity.hub_answers", lambda _: answers.pop(0))
+    monkeypatch.setattr("judge.models.hub._fetched", {})
+    monkeypatch.setattr("judge.models.hub.hub_answers", lambda _: answers.pop(0))
     monkeypatch.setattr("transformers.utils.cached_file", cached_file)
     found = [read_identity("a/b") for _ in range(4)]
     assert found == [{}, *[{"stage": "sft"} if there else {}] * 3] and asked == [("a/b", "judge.json")] * 2
@@ -65,7 +65,7 @@ def test_neither_a_path_nor_a_slip_is_asked_of_the_hub(
     name: str, message: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("judge.models.identity.hub_answers", lambda _: pytest.fail("the Hub was asked"))
+    monkeypatch.setattr("judge.models.hub.hub_answers", lambda _: pytest.fail("the Hub was asked"))
     with pytest.raises(InputError, match=f"unknown model '{name}'{message}"):
         load_judge(name)
 
