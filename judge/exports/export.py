@@ -14,10 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judge.calibration.curve import read_calibrations
-from judge.checker import Checker
 from judge.encoder.load import is_encoder
 from judge.errors import InputError, JudgeError, JudgeWarning, unknown
-from judge.exports.parity import Parity, compare
+from judge.exports.parity import Parity, parity
 from judge.exports.prompts import prompt_texts
 from judge.files import JUDGE_FILE, appearing, write_json, write_text
 from judge.load import load_judge
@@ -29,7 +28,7 @@ from judge.pages.load import reads_pages
 from judge.prompting.prompts import LABEL_WORDS, BuiltinPrompt
 from judge.prompting.rendering import Renderer
 from judge.shipped import is_baseline
-from judge.types import Sample
+from judge.types import Sample, Verdict
 
 if TYPE_CHECKING:
     from judge.encoder.network import EncoderNetwork
@@ -94,22 +93,21 @@ def export_judge(
         described[EXPORT] = {"to": to, "type": kind, **details, "parity": None}
         write_json(folder / JUDGE_FILE, described)
         carry_trained_on(model, folder)
-        parity = None if samples is None else _check(model, folder, kind, samples)
-        if parity is not None:
-            described[EXPORT]["parity"] = asdict(parity)
-            write_json(folder / JUDGE_FILE, described)
-            if not parity.passed and not keep_failed:
+        found = None if samples is None else _check(model, folder, kind, samples)
+        if found is not None:
+            described[EXPORT]["parity"] = asdict(found)
+            if not found.passed and not keep_failed:
                 raise JudgeError(
-                    f"{kind} is too far from the original: {parity}; nothing was written "
+                    f"{kind} is too far from the original: {found}; nothing was written "
                     "(--keep-failed writes it, marked)"
                 )
         if not encoder:
             write_json(folder / "prompts.json", prompt_texts())
-            write_text(folder / "Modelfile", _modelfile(folder, described, parity))
+            write_text(folder / "Modelfile", _modelfile(folder, described, found))
         weights = [path for path in folder.iterdir() if path.suffix in WEIGHTS]
         described[EXPORT]["bytes"] = sum(path.stat().st_size for path in weights)
         write_json(folder / JUDGE_FILE, described)
-    return parity
+    return found
 
 
 def _refuse_unknown(model: str) -> None:
@@ -204,24 +202,24 @@ def _check(model: str, folder: Path, kind: str, samples: Sequence[Sample]) -> Pa
     """Compare the export with the judge in float32, both with the export's calibrations."""
     calibrations = read_calibrations(str(folder))
 
-    def load(name: str, **more: Any) -> Checker:
+    def verdicts(name: str, **more: Any) -> list[Verdict]:
         judge: Any = load_judge(name, **more)
-        return replace(judge, calibrations=calibrations)
+        return replace(judge, calibrations=calibrations).check(samples)
 
     with warnings.catch_warnings():  # the comparison uses the calibration in another number format
         warnings.filterwarnings("ignore", message=".* is set aside", category=JudgeWarning)
-        original = load(model, precision="float32")
-    return compare(original, load(str(folder)), samples, kind)
+        original = verdicts(model, precision="float32")
+    return parity(original, verdicts(str(folder)), kind)
 
 
-def _modelfile(folder: Path, identity: dict[str, Any], parity: Parity | None) -> str:
+def _modelfile(folder: Path, identity: dict[str, Any], found: Parity | None) -> str:
     from judge.exports.modelfile import modelfile
     from judge.models.weights import load_tokenizer
 
     details = identity[EXPORT]
     remarks = f"judge export of {identity['exported_from']}, {details['type']}\n"
-    remarks += "parity was not checked" if parity is None else f"parity with float32: {parity}"
-    if parity is not None and not parity.passed:
+    remarks += "parity was not checked" if found is None else f"parity with float32: {found}"
+    if found is not None and not found.passed:
         remarks += "\nTHE PARITY CHECK FAILED: probabilities are not those of the original judge"
     renderer = Renderer(load_tokenizer(str(folder)))
     return modelfile(details["file"], renderer, details["context_length"], remarks)

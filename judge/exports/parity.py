@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from judge.checker import Checker
-from judge.types import Sample, Verdict
+from judge.types import Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,20 +44,11 @@ class Parity:
         )
 
 
-def compare(original: Checker, exported: Checker, samples: Sequence[Sample], kind: str) -> Parity:
-    """Judge samples with both.
-
-    Args:
-        original: the judge in float32.
-        exported: the same judge in another runtime.
-        samples: at least one.
-        kind: number format of the export.
-    """
-    return parity(original.check(samples), exported.check(samples), kind)
-
-
 def parity(original: Sequence[Verdict], exported: Sequence[Verdict], kind: str) -> Parity:
-    """How far verdicts on the same samples agree; a ``p_fail`` that only one side gives differs by 1."""
+    """How far verdicts on the same samples, at least one, agree.
+
+    A ``p_fail`` that only one side gives differs by 1. ``kind`` is the number format of the export.
+    """
     gaps: list[float] = []
     changed = 0
     for first, second in zip(original, exported, strict=True):
