@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cached_property
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import IO, Any
 
@@ -275,11 +275,8 @@ class Appender:
 
 def sha256_file(path: Path) -> str:
     """Hex digest of a file's bytes."""
-    digest = sha256()
     with path.open("rb") as stream:
-        while block := stream.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
+        return file_digest(stream, "sha256").hexdigest()
 
 
 def sha256_text(text: str) -> str:
