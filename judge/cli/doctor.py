@@ -3,7 +3,7 @@
 import importlib.metadata
 import platform
 import re
-from dataclasses import fields, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -14,7 +14,7 @@ from judge.errors import InputError, unknown
 from judge.models.hardware import GIB, KNOWN_DEVICES, Device, this_device
 from judge.shipped import find_recipe
 from judge.training.config import DPORecipe, SFTRecipe, TrainingConfig
-from judge.training.memory import Memory, estimate, sequences_of
+from judge.training.memory import estimate, sequences_of
 
 app = typer.Typer(add_completion=False)
 
@@ -108,7 +108,7 @@ def examine(recipe: TrainingConfig, name: str, device: Device, config: Path | No
     parameters = (model.linear_parameters + model.other_parameters) / 1e9
     precision = device.precision(training=True) if recipe.precision == "auto" else recipe.precision
     left = device.memory_bytes - memory.total
-    amounts = {part.name: getattr(memory, part.name) for part in fields(Memory)}
+    amounts = asdict(memory)
     amounts |= {
         "needed at the peak": memory.total,
         f"there is ({device.name}, {precision})": device.memory_bytes,

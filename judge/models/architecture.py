@@ -60,17 +60,9 @@ class Architecture:
     @property
     def linear_shapes(self) -> list[tuple[int, int]]:
         """Inputs and outputs of a layer's linear maps: queries, keys, values, output; gate, up, down."""
-        hidden, wide, keys = (
-            self.hidden_size,
-            self.intermediate_size,
-            self.num_key_value_heads * self.head_dim,
-        )
-        attention = [
-            (hidden, self.attention_width),
-            (hidden, keys),
-            (hidden, keys),
-            (self.attention_width, hidden),
-        ]
+        hidden, wide = self.hidden_size, self.intermediate_size
+        queries, keys = self.attention_width, self.num_key_value_heads * self.head_dim
+        attention = [(hidden, queries), (hidden, keys), (hidden, keys), (queries, hidden)]
         return [*attention, (hidden, wide), (hidden, wide), (wide, hidden)]
 
     @property

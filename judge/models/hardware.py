@@ -75,12 +75,7 @@ def this_device() -> Device:
     if torch.cuda.is_available() and not cpu_is_chosen():
         properties = torch.cuda.get_device_properties(local_rank())
         return gpu(properties.name, properties.total_memory, (properties.major, properties.minor))
-    return Device(
-        "cpu",
-        "CPU",
-        main_memory(),
-        bfloat16=_cpu_has("avx512_bf16", "amx_bf16"),
-    )
+    return Device("cpu", "CPU", main_memory(), bfloat16=_cpu_has("avx512_bf16", "amx_bf16"))
 
 
 def cpu_is_chosen() -> bool:

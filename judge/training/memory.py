@@ -4,7 +4,7 @@ The terms follow what autograd keeps for a decoder layer of transformers with Lo
 linear layers and products. ``benchmarks/doctor_memory.py`` compares the estimates with real runs.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import astuple, dataclass
 
 from judge.models.architecture import Architecture
 from judge.models.hardware import GIB, Device
@@ -45,7 +45,7 @@ class Memory:
     @property
     def total(self) -> float:
         """All of them."""
-        return sum(getattr(self, field.name) for field in fields(self))
+        return sum(astuple(self))
 
 
 def estimate(recipe: TrainingConfig, model: Architecture, device: Device) -> Memory:
