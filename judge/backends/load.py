@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from judge.backends.base import Backend
 from judge.errors import InputError, warn
+from judge.models import hardware
 from judge.models.identity import read_identity, trained_precision, trained_quantization
 from judge.models.quantization import Quantization, QuantizationChoice
 from judge.models.runtimes import EXPORT, exported
@@ -78,10 +79,10 @@ def load_backend(
         )
 
     from judge.backends.transformers import TransformersBackend
-    from judge.models.weights import default_precision, load_model
+    from judge.models.weights import load_model
 
     if precision == "auto":
-        precision = cast(Precision, default_precision(trained=trained_precision(identity)))
+        precision = cast(Precision, hardware.this_device().precision(trained=trained_precision(identity)))
     loaded = load_model(model, revision=revision, precision=precision, quantization=wanted)
     return TransformersBackend(loaded, max_length, batch_tokens, chat)
 
@@ -106,12 +107,7 @@ def refuse_foreign(
             raise InputError(f"{name} is for the backend {owner}; omit it, or use that backend")
 
 
-def _exported(
-    folder: Path,
-    identity: Mapping[str, Any],
-    engine: Engine,
-    max_length: int | None,
-) -> Backend:
+def _exported(folder: Path, identity: Mapping[str, Any], engine: Engine, max_length: int | None) -> Backend:
     """llama.cpp with an exported judge."""
     if engine != "transformers":
         raise InputError(f"is an export, which {engine} does not run; omit --backend", file=folder)

@@ -45,11 +45,6 @@ class LoadedModel:
         }
 
 
-def default_precision(trained: str | None = None) -> str:
-    """The number format that suits this device; see :meth:`hardware.Device.precision`."""
-    return hardware.this_device().precision(trained=trained)
-
-
 def load_tokenizer(name: str, revision: str | None = None) -> Any:
     """The tokenizer of a model folder or Hub id."""
     from transformers import AutoTokenizer
@@ -162,7 +157,7 @@ def load_model(
 
     from judge.models.room import check_room
 
-    wanted = default_precision() if precision == "auto" else precision
+    wanted = hardware.this_device().precision() if precision == "auto" else precision
     check_room(name, wanted, quantization)
     device = "cuda" if torch.cuda.is_available() else "cpu"
     model, tokenizer = load_weights(
