@@ -9,7 +9,7 @@ is downloaded once for all such judges.
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from judge.encoder.folder import TOKEN_HEAD, WEIGHTS
 from judge.encoder.heads import CONFIG
@@ -100,7 +100,8 @@ def pack(
     for field in FITTED:
         identity.pop(field, None)
     place = describe_base(str(base), out)
-    identity["base"] = _where_to_find(place)
+    # An encoder that can be downloaded needs no place on this machine.
+    identity["base"] = {"name": place["name"]} if place["name"] == MINILM.hub_id else place
     identity["base_model"] = place["name"]
     identity["base_weights_sha256"] = digest(before, packed)
     if whole:
@@ -116,11 +117,6 @@ def pack(
         write_json(folder / JUDGE_FILE, identity)
         write_trained_on(folder, *(read_trained_on(str(judge)) for judge in judges))
     return (out / ADAPTER).stat().st_size
-
-
-def _where_to_find(place: dict[str, Any]) -> dict[str, Any]:
-    """The entry for a base that can be downloaded leaves out where it is on this machine."""
-    return {"name": place["name"]} if place["name"] == MINILM.hub_id else place
 
 
 def mean(judges: Sequence[Path], read: "Callable[[Path], Weights]") -> "Weights":

@@ -4,7 +4,6 @@ The reference is the starting judge. From merged weights that is the policy with
 from an SFT adapter it is the same base with a frozen copy of that adapter, which TRL makes.
 """
 
-from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -30,12 +29,6 @@ def preference_columns(example: Example) -> dict[str, Any]:
     }
 
 
-def _dataset(examples: Sequence[Example]) -> Any:
-    from datasets import Dataset
-
-    return Dataset.from_list([preference_columns(example) for example in examples])
-
-
 def reference_model(recipe: DPORecipe) -> Any | None:
     """The frozen reference model, or ``None`` if no separate one is needed.
 
@@ -58,6 +51,7 @@ def train_dpo(recipe: DPORecipe) -> dict[str, Any]:
         InputError: if the model, the data set or a row is wrong, or too many documents would be shortened.
         JudgeError: if the loss became NaN or infinite.
     """
+    from datasets import Dataset
     from transformers import set_seed
     from trl import DPOConfig
 
@@ -85,14 +79,10 @@ def train_dpo(recipe: DPORecipe) -> dict[str, Any]:
     trainer = JudgeDPOTrainer(
         model=model,
         ref_model=reference,
-        args=make_arguments(
-            DPOConfig,
-            recipe,
-            **common_arguments(recipe, len(train)),
-        ),
+        args=make_arguments(DPOConfig, recipe, **common_arguments(recipe, len(train))),
         data_collator=SharedPairCollator(tokenizer.pad_token_id) if sharing else None,
-        train_dataset=_dataset(train),
-        eval_dataset=_dataset(validation) if validation else None,
+        train_dataset=Dataset.from_list([*map(preference_columns, train)]),
+        eval_dataset=Dataset.from_list([*map(preference_columns, validation)]) if validation else None,
         processing_class=tokenizer,
         peft_config=lora_config(recipe),
     )
