@@ -21,12 +21,12 @@ from judge.types import Label, Sample
 class _Grammar:
     """What label words and keys look like in a completion."""
 
-    def __init__(self, words: Sequence[tuple[str, Label]], reasoning: Sequence[str], score: Sequence[str]):
+    def __init__(self, words: tuple[tuple[str, Label], ...], keys: tuple[tuple[str, str], ...]):
         self.labels = {word.upper(): label for word, label in words}
         # ASCII only: some letters of other alphabets fold to ASCII ones when case is ignored.
         word = rf"(?a:{_any(self.labels)})"
-        self.reasoning_keys = {key.upper() for key in reasoning}
-        self.score_keys = {key.upper() for key in score}
+        self.reasoning_keys = {reasoning.upper() for reasoning, _ in keys}
+        self.score_keys = {score.upper() for _, score in keys}
         self.score = re.compile(
             rf'(?P<open>["“]?)(?<![A-Za-z0-9_])(?:{_any(self.score_keys)})(?P<close>["”]?)\s*[:\uff1a]'
             rf'\s*(?P<quote>["“])?(?P<word>{word})(?![A-Za-z\u4e00-\u9fff])(?(quote)["”]|["”]?)'
@@ -56,9 +56,7 @@ def _any(words: Iterable[str]) -> str:
     return "|".join(re.escape(word) for word in sorted(words, key=lambda word: (-len(word), word)))
 
 
-@lru_cache(maxsize=32)
-def _grammar(words: tuple[tuple[str, Label], ...], keys: tuple[tuple[str, str], ...]) -> _Grammar:
-    return _Grammar(words, [reasoning for reasoning, _ in keys], [score for _, score in keys])
+_grammar = lru_cache(maxsize=32)(_Grammar)
 
 
 def _grammar_of(form: ReplyForm) -> _Grammar:
