@@ -25,7 +25,8 @@ from judge.types import Label, Sample, Verdict
 if TYPE_CHECKING:
     import torch
 
-MEASURES = ("balanced_accuracy", "auroc", "coverage")
+MEASURES = {"balanced_accuracy": "balanced accuracy", "auroc": "AUROC", "coverage": "coverage"}
+"""Measures of verdicts, and their names for people."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +60,8 @@ class Evaluation:
         parts = [] if self.loss is None else [f"validation loss {self.loss:.4f}"]
         if self.samples:
             parts.append(f"{counted(self.samples, 'sample')} judged")
-        if self.balanced_accuracy is not None:
-            parts.append(f"balanced accuracy {100 * self.balanced_accuracy:.1f} %")
-        if self.auroc is not None:
-            parts.append(f"AUROC {100 * self.auroc:.1f} %")
-        if self.coverage is not None:
-            parts.append(f"coverage {100 * self.coverage:.1f} %")
+        known = self.to_dict()
+        parts += [f"{title} {100 * known[name]:.1f} %" for name, title in MEASURES.items() if name in known]
         return f"step {self.step}: {', '.join(parts)}"
 
 
