@@ -21,14 +21,10 @@ class CalibratedChecker(Checker):
     def reads_with(self) -> dict[str, Any]:
         """The model, its number format and how it reads samples: what a calibration is fitted for."""
 
-    def misfit(self, calibration: "Calibration") -> str | None:
-        """Why a calibration does not apply to this judge; ``None`` if it does."""
-        return calibration.misfit(self.reads_with())
-
     def calibration(self) -> "Calibration | None":
         """The calibration that applies to this mode, prompt and number format, if there is one."""
         found = self.calibrations.get(self.mode)
-        return found if found and self.misfit(found) is None else None
+        return found if found and found.misfit(self.reads_with()) is None else None
 
     def curve(self) -> "Curve | None":
         """The curve of :meth:`calibration`."""

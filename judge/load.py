@@ -236,7 +236,7 @@ def _calibrated_format(model: str, revision: str | None, mode: Mode) -> Precisio
 
 def _warn_of_misfit(judge: CalibratedChecker, model: str) -> None:
     kept = judge.calibrations.get(judge.mode)
-    if kept is not None and (why := judge.misfit(kept)):
+    if kept is not None and (why := kept.misfit(judge.reads_with())):
         warn(
             f"{model}: its calibration for mode {judge.mode} is set aside, because it was fitted to {why}; "
             "judge calibrate fits another"

@@ -1,6 +1,6 @@
 """Files that are either complete or absent (``whole``), and guards for a long run's output (``runs``)."""
 
-from judge.files.runs import check_output, differences, is_stream, locked
+from judge.files.runs import differences, is_stream, locked
 from judge.files.whole import (
     JUDGE_FILE,
     Appender,
@@ -25,7 +25,6 @@ __all__ = [
     "JUDGE_FILE",
     "Appender",
     "appearing",
-    "check_output",
     "differences",
     "dump",
     "is_stream",

@@ -1,8 +1,8 @@
 """Models behind an OpenAI-compatible HTTP endpoint: the client, its call cache and its budget."""
 
-from judge.remote.budget import Budget, Estimate
+from judge.remote.budget import Budget
 from judge.remote.cache import CallCache
-from judge.remote.chat import ChatRequest, Problem, Reply
+from judge.remote.chat import ChatRequest, Reply
 from judge.remote.client import ChatClient
 from judge.remote.config import EndpointConfig, Prices
 
@@ -12,8 +12,6 @@ __all__ = [
     "ChatClient",
     "ChatRequest",
     "EndpointConfig",
-    "Estimate",
     "Prices",
-    "Problem",
     "Reply",
 ]
