@@ -99,7 +99,10 @@ def load_encoder(
         str(found): Label(label) for label, found in identity.get(LABELS, {}).items()
     }
     head = read_head(config, name or str(folder), given)
-    form = _form(folder, identity, head, pair or ())
+    stored = identity.get(FORM)
+    if stored is None:
+        stored = {**default_form(head).model_dump(), "window_tokens": LONGEST[head.kind]}
+    form = make_config(Form, dict(stored), pair or (), folder / JUDGE_FILE)
     form = form.model_copy(update={"window_tokens": longest_pair(config, form.window_tokens)})
     network: Network
     if exported(identity, "onnx"):
@@ -146,10 +149,3 @@ def stored_network(folder: Path, head: Head, **settings: Any) -> "tuple[EncoderN
     if not any(folder.glob("*.safetensors")):
         raise InputError(f"holds neither {WEIGHTS} nor {ADAPTER}; only safetensors are read", file=folder)
     return load_network(folder, head, **settings), folder
-
-
-def _form(folder: Path, identity: Mapping[str, Any], head: Head, pair: Sequence[str]) -> Form:
-    stored = identity.get(FORM)
-    if stored is None:
-        stored = {**default_form(head).model_dump(), "window_tokens": LONGEST[head.kind]}
-    return make_config(Form, dict(stored), pair, folder / JUDGE_FILE)
