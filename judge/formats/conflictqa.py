@@ -9,9 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal, get_args
 
-from judge.errors import InputError
 from judge.formats.files import find_files, group_of
-from judge.formats.records import read_lines
+from judge.formats.records import read_lines, some
 from judge.types import Label, Sample, Task
 
 ORIGINAL = "huggingface.co/datasets/osunlp/ConflictQA"
@@ -33,8 +32,7 @@ def read(data_dir: Path, side: Side = "counter") -> Iterator[Sample]:
     document, right, wrong = _FIELDS[side]
     for path in find_files(data_dir, "conflictqa", "conflictQA-*.json", ORIGINAL):
         part = path.name.removeprefix("conflictQA-").split(".json")[0]
-        number = -1
-        for number, row in enumerate(read_lines(path)):
+        for number, row in enumerate(some(read_lines(path), path)):
             question = row.text("question")
             for label, field in ((Label.PASS, right), (Label.FAIL, wrong)):
                 yield Sample(
@@ -47,5 +45,3 @@ def read(data_dir: Path, side: Side = "counter") -> Iterator[Sample]:
                     source="conflictqa",
                     group=group_of(question),
                 )
-        if number < 0:
-            raise InputError("holds no row", file=path)

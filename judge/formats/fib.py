@@ -9,9 +9,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from judge.errors import InputError
 from judge.formats.files import find_files, group_of
-from judge.formats.records import read_lines
+from judge.formats.records import read_lines, some
 from judge.types import Label, Sample, Task
 
 ORIGINAL = "github.com/r-three/fib, folder multiple_choice-dataset"
@@ -29,9 +28,7 @@ def read(data_dir: Path) -> Iterator[Sample]:
         if named is None:
             continue
         corpus, model = named[1], named[2]
-        empty = True
-        for row in read_lines(path):
-            empty = False
+        for row in some(read_lines(path), path):
             document, right = row.text("input"), row.text("correct_choice")
             choices = row.texts("list_choices")
             if len(choices) != 2 or right not in choices:
@@ -53,5 +50,3 @@ def read(data_dir: Path) -> Iterator[Sample]:
                     group=group_of(document),
                     meta={"model": model},
                 )
-        if empty:
-            raise InputError("holds no row", file=path)

@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from judge.errors import InputError
 from judge.files import read_jsonl
 from judge.formats.files import find_file, group_of
-from judge.formats.records import Record
+from judge.formats.records import Record, some
 from judge.rows import read_rows
 from judge.types import Label, Sample, Task
 
@@ -50,9 +49,8 @@ def read(path: Path, part: Part) -> Iterator[Sample]:
 
     Ids consist of part, row number from 0 and label.
     """
-    number = -1
     rows = read_rows(path) if path.suffix == ".parquet" else read_jsonl(path)
-    for number, (line, values) in enumerate(rows):
+    for number, (line, values) in enumerate(some(rows, path)):
         row = Record(values, path, line)
         document = row.text(part.document)
         question = row.text(part.question) if part.question else ""
@@ -67,5 +65,3 @@ def read(path: Path, part: Part) -> Iterator[Sample]:
                 source=f"halueval_{part.name}",
                 group=group_of(document),
             )
-    if number < 0:
-        raise InputError("holds no row", file=path)

@@ -1,14 +1,16 @@
 """Records of data files that know their place, so that every wrong field gets a clear message."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from judge.errors import InputError
 from judge.files import load_json, read_json, read_jsonl
 from judge.rows import parse_label
 from judge.types import Label, lone_surrogate, shows
+
+Item = TypeVar("Item")
 
 REMEDY = "; fetch the original file again"
 
@@ -120,6 +122,16 @@ def read_lines(path: Path) -> Iterator[Record]:
     """The objects of a JSON Lines file, plain or ``.gz``."""
     for line, row in read_jsonl(path):
         yield Record(row, path, line)
+
+
+def some(rows: Iterable[Item], path: Path) -> Iterator[Item]:
+    """Pass the rows of a file through; raises ``InputError`` if there are none."""
+    empty = True
+    for row in rows:
+        empty = False
+        yield row
+    if empty:
+        raise InputError("holds no row", file=path)
 
 
 def read_object(path: Path) -> Record:
