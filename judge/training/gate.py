@@ -1,10 +1,9 @@
 """Refuses to train on data that was not checked for rows of benchmarks."""
 
-import json
 from pathlib import Path
 
 from judge.errors import InputError
-from judge.files import sha256_file
+from judge.files import read_whole, sha256_file
 
 REMEDY = "run the gate ('leaks' in the data recipe), or say without_leak_gate: true in the training recipe"
 
@@ -25,11 +24,10 @@ def check_leak_gate(file: Path, name: str, folder: Path) -> None:
         raise InputError(
             f"is missing, so the leak gate was not run on this data; {REMEDY}", file=manifest_file
         )
-    try:
-        manifest = json.loads(manifest_file.read_text(encoding="utf-8"))
-        record = manifest.get("leaks")
-    except (ValueError, AttributeError):
-        raise InputError("is not a manifest; build the data set again", file=manifest_file) from None
+    manifest = read_whole(manifest_file)
+    if manifest is None:
+        raise InputError("is not a manifest; build the data set again", file=manifest_file)
+    record = manifest.get("leaks")
     if record is None:
         raise InputError(
             f"the leak gate was not run on this data; {REMEDY}", file=manifest_file, field="leaks"
