@@ -90,7 +90,7 @@ def make_edit(kind: str, answer: str, document: str, swaps: list[Swap], what: st
     replaced = answer[start:end]
     if bare(new) == bare(answer) or not length_ok(answer, new):
         return None
-    if len(new.split()) >= STATEMENT["en"] and bare(new) in bare_document(document):
+    if len(new.split()) >= STATEMENT["en"] and bare(new) in bare(document):
         return None
     if lowered(new).count(inserted.lower()) > 1 and re.search(
         rf"(?<!\w)({re.escape(inserted)})\W+(?:(?:and|or|to)\W*)?\1(?!\w)", new, re.I
@@ -160,20 +160,16 @@ _lowered = lru_cache(maxsize=64)(_small)
 def bare(text: str) -> str:
     """The letters and digits of a text, so that texts that differ only in punctuation are equal.
 
-    Short texts are cached, since each sentence is compared with many.
+    Cached, since each sentence is compared with many, and every edit of a sample asks for its document.
     """
-    return _bare(text) if len(text) < _LONG else _MARKS.sub("", text).casefold()
+    return _bare(text) if len(text) < _LONG else _bare_document(text)
 
 
-@lru_cache(maxsize=4096)
-def _bare(text: str) -> str:
+def _without_marks(text: str) -> str:
     return _MARKS.sub("", text).casefold()
 
 
-@lru_cache(maxsize=256)
-def bare_document(document: str) -> str:
-    """:func:`bare`, cached, since every edit of a sample asks for it again."""
-    return bare(document)
+_bare, _bare_document = lru_cache(maxsize=4096)(_without_marks), lru_cache(maxsize=256)(_without_marks)
 
 
 def same_case(old: str, new: str) -> str:

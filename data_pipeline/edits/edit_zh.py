@@ -12,7 +12,6 @@ from data_pipeline.edits.edit import (
     Option,
     Swap,
     bare,
-    bare_document,
     length_ok,
     listed_together,
     occurs,
@@ -46,7 +45,7 @@ def chinese_edit(kind: str, answer: str, document: str, swaps: list[Swap], what:
     replaced, inserted = answer[start:end], written_like(text, model)
     if bare(plain(new)) == bare(plain(answer)) or not length_ok(answer, new):
         return None
-    if len(bare(new)) >= STATEMENT["zh"] and bare(plain(new)) in bare_document(plain(document)):
+    if len(bare(new)) >= STATEMENT["zh"] and bare(plain(new)) in bare(plain(document)):
         return None
     twice = new.count(inserted) > 1 and re.search(rf"({re.escape(inserted)})[，、,]?[和与或至到]?\1", new)
     if twice and inserted * 2 not in answer:

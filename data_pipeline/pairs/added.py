@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import combinations, islice
 from typing import NamedTuple
 
-from data_pipeline.edits.edit import bare, bare_document, occurs
+from data_pipeline.edits.edit import bare, occurs
 from data_pipeline.pairs.contrast import Contrast, not_mentioned
 from data_pipeline.pairs.documents.parts import is_table, parts_of
 from data_pipeline.pairs.documents.supporting import BLIND, in_pairs, supporting_parts, words_of_parts
@@ -216,7 +216,7 @@ def is_supported(claim: Addition, known: Sequence[str], gold: Sample) -> bool:
     None does if they lack a fact of the sentence, or if no two consecutive sentences have more than ``BLIND``
     of its words. For data, they must lack a value that the sentence names.
     """
-    if any(bare(claim.text) in bare_document(text) for text in known):
+    if any(bare(claim.text) in bare(text) for text in known):
         return True
     if gold.task is Task.DATA2TEXT:
         return not _names_a_new_value(claim, known)
@@ -232,5 +232,5 @@ def is_supported(claim: Addition, known: Sequence[str], gold: Sample) -> bool:
 def _names_a_new_value(claim: Addition, known: Sequence[str]) -> bool:
     """Does a text about data (triples, one per line) name a value that the other data lack?"""
     values = (value for line in claim.passage.splitlines() for value in line.split(" | ")[::2])
-    said, there = bare(claim.text), bare_document("\n".join(known))
+    said, there = bare(claim.text), bare("\n".join(known))
     return any(len(value) > 3 and value in said and value not in there for value in map(bare, values))

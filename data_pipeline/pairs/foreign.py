@@ -8,7 +8,7 @@ import random
 import re
 from collections.abc import Iterator
 
-from data_pipeline.edits.edit import bare, bare_document
+from data_pipeline.edits.edit import bare
 from data_pipeline.pairs.contrast import Contrast, not_mentioned
 from data_pipeline.pairs.neighbours import Neighbours
 from data_pipeline.text.content import words_of
@@ -35,7 +35,7 @@ def foreign_sentences(gold: Sample, neighbours: Neighbours, seed: int) -> Iterat
         return
     supported = rng.choice(own)
     mine = {gold.answer, *(other.answer for other in siblings)}  # another document may answer the same
-    there = bare_document(gold.document_text)
+    there = bare(gold.document_text)
     others = [
         other.answer
         for other in neighbours.pool(gold)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
 
-from data_pipeline.edits.edit import bare, bare_document, occurs
+from data_pipeline.edits.edit import bare, occurs
 from data_pipeline.pairs.contrast import Contrast
 from data_pipeline.pairs.documents.parts import is_table, parts_of, texts_of
 from data_pipeline.pairs.documents.supporting import SHORT
@@ -71,7 +71,7 @@ def add_distractor(contrast: Contrast, gold: Sample, texts: Sequence[str], rng: 
 
 def _repeats(passage: str, document: str) -> bool:
     """Does a passage repeat a sentence of the document? Windows of one article overlap."""
-    there = bare_document(document)
+    there = bare(document)
     return any(bare(text) in there for text in texts_of(passage))
 
 
