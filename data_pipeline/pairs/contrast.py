@@ -70,17 +70,15 @@ def pairs(gold: Sample, kind: str, contrasts: Iterable[Contrast]) -> tuple[Sampl
     found: list[Sample] = []
     for number, contrast in enumerate(contrasts, start=1):
         name = f"{gold.id}{SUFFIXES[kind]}" + (str(number) if number > 1 else "")
-        found += _pair(replace(gold, id=name), kind, contrast)
+        found += sample_pair(replace(gold, id=name), contrast, kind=kind)
     return tuple(found)
 
 
-def meta_for_others(gold: Sample) -> dict[str, Any]:
-    """The ``meta`` of a gold sample for answers made from its own, without what was said of that one."""
-    return {name: value for name, value in gold.meta.items() if name not in ("spans", "errors", "reasoning")}
-
-
-def _pair(gold: Sample, kind: str, contrast: Contrast) -> tuple[Sample, Sample]:
-    shared = {**meta_for_others(gold), "pair": gold.id, "kind": kind}
+def sample_pair(gold: Sample, contrast: Contrast, **meta: str) -> tuple[Sample, Sample]:
+    """The faithful and the hallucinated sample of a contrast; both get ``meta`` besides the gold sample's."""
+    of_its_answer = ("spans", "errors", "reasoning")
+    kept = {name: value for name, value in gold.meta.items() if name not in of_its_answer}
+    shared = {**kept, "pair": gold.id, **meta}
     edit: dict[str, Any] = {
         name: getattr(contrast, name)
         for name in ("edit_type", "change", "replaced", "inserted", "from_document")

@@ -11,14 +11,14 @@ from itertools import tee
 
 from data_pipeline.edits import occurs
 from data_pipeline.edits.verify import Rejected
-from data_pipeline.pairs.contrast import meta_for_others, other_answer
+from data_pipeline.pairs.contrast import Contrast, other_answer, sample_pair
 from data_pipeline.pairs.entities import entities_left
 from data_pipeline.teachers.base import Ask, ask_each, reply_texts
 from data_pipeline.teachers.prompts import Prompted, evidence_prompt, expansion_prompt
 from data_pipeline.text.content import terms
 from judge.baselines.overlap import units
 from judge.remote.chat import Reply
-from judge.types import Label, Sample, Task
+from judge.types import Sample, Task
 
 EVIDENCE_SHARE = 0.8
 """Share of the evidence's words that the document must hold; it need not repeat whole sentences."""
@@ -79,29 +79,18 @@ def _counterfactual(stage: Evidence, reply: Reply, length: int) -> tuple[Sample,
     wanted = terms(stage.text)
     if len(wanted & terms(document)) < EVIDENCE_SHARE * len(wanted):
         return Rejected("document without the evidence", document)
-    name = f"{seed.id}-counterfactual"
-    shared = {**meta_for_others(seed), "pair": name}
-    faithful = replace(
-        seed,
-        id=name,
-        document=document,
-        answer=stage.answer,
+    contrast = Contrast(
+        edit_type="counterfactual",
+        change=other_answer(stage.answer, seed.answer, seed.language),
+        replaced=stage.answer,
+        inserted=seed.answer,
+        faithful=stage.answer,
+        faithful_document=document,
+        hallucinated_document=document,
         task=Task.QA,
-        label=Label.PASS,
-        group=seed.group or seed.id,
-        meta=shared,
     )
-    edit = {
-        "edit_type": "counterfactual",
-        "change": other_answer(stage.answer, seed.answer, seed.language),
-        "replaced": stage.answer,
-        "inserted": seed.answer,
-        "from_document": False,
-    }
-    hallucinated = replace(
-        faithful, id=f"{name}-hallucinated", answer=seed.answer, label=Label.FAIL, meta={**shared, **edit}
-    )
-    return faithful, hallucinated
+    name = f"{seed.id}-counterfactual"
+    return sample_pair(replace(seed, id=name, group=seed.group or seed.id), contrast)
 
 
 def _checked(seed: Sample, answer: str, text: str, what: str) -> Rejected | None:
