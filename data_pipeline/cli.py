@@ -17,18 +17,12 @@ app = typer.Typer(
     help="Build and audit data sets for training judges.", no_args_is_help=True, add_completion=False
 )
 
-
 KEYS = Annotated[
     list[str] | None,
     typer.Argument(metavar="KEY=VALUE", help="Keys of the recipe to override, such as edits=0.5."),
 ]
 OVERRIDES = Annotated[list[str] | None, typer.Option("--set", hidden=True)]
 """How version 0.2 said KEY=VALUE; still taken."""
-
-
-@app.callback()
-def data() -> None:
-    """Build and audit data sets for training judges."""
 
 
 @app.command("build")
