@@ -9,8 +9,8 @@ from data_pipeline.edits import RulePerturber
 from data_pipeline.edits.edit import occurs
 from data_pipeline.pairs.compose import Composed
 from data_pipeline.pairs.contrast import Error
-from data_pipeline.pairs.documents.deletion import LARGEST_SHARE, MOST
-from data_pipeline.pairs.documents.parts import is_table, leaves_hole, parts_of, without
+from data_pipeline.pairs.documents.deletion import can_be_removed
+from data_pipeline.pairs.documents.parts import without
 from data_pipeline.pairs.documents.supporting import in_pairs, supporting_parts, words_of_parts
 from data_pipeline.pairs.statements import Statement
 from data_pipeline.text.content import words_of
@@ -120,12 +120,10 @@ def _unsupported(draft: Draft, rng: Random) -> bool:
         supporting = supporting_parts(document, said.text, "", language)
         if said.part >= 0 and said.part not in supporting:
             continue
-        if not supporting or len(supporting) > min(MOST, LARGEST_SHARE * len(parts_of(document))):
+        if not can_be_removed(document, supporting, language):
             continue
         others = [one for place, one in enumerate(said_by) if place != number]
         if any(_rests_on(one, supporting, document, language) for one in others):
-            continue
-        if is_table(document) or leaves_hole(document, supporting, language):
             continue
         left = without(document, supporting)
         if is_unsaid(said.text, left, language):

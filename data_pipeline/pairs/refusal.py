@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from random import Random
 
 from data_pipeline.pairs.contrast import Contrast
-from data_pipeline.pairs.documents.deletion import LARGEST_SHARE, MOST, elsewhere
-from data_pipeline.pairs.documents.parts import is_table, leaves_hole, parts_of, texts_of, without
+from data_pipeline.pairs.documents.deletion import can_be_removed, elsewhere
+from data_pipeline.pairs.documents.parts import texts_of, without
 from data_pipeline.pairs.documents.supporting import (
     can_be_missed,
     in_pairs,
@@ -80,9 +80,7 @@ def answering_parts(gold: Sample) -> list[int]:
         return []
     found = [supporting_parts(document, claim, question, language) for claim in claims]
     supporting = sorted({number for numbers in found for number in numbers})
-    if not all(found) or len(supporting) > min(MOST, LARGEST_SHARE * len(parts_of(document))):
-        return []
-    if is_table(document) or leaves_hole(document, supporting, language):
+    if not all(found) or not can_be_removed(document, supporting, language):
         return []
     left = without(document, supporting)
     gone = all(is_gone(left, document, claim, question, language) for claim in claims)

@@ -1,7 +1,7 @@
 """The edit ``deletion``: removes the sentences that support an answer from the document, nothing else."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from random import Random
 
 from data_pipeline.edits.edit import occurs
@@ -18,7 +18,7 @@ from data_pipeline.text.content import words_of
 from data_pipeline.text.facts import find_facts
 from judge.baselines.overlap import units
 from judge.prompting.sentences import sentence_spans
-from judge.types import Sample
+from judge.types import Language, Sample
 
 MOST = 8
 """At most this many parts of a document are removed ..."""
@@ -58,16 +58,12 @@ def delete(gold: Sample, siblings: Sequence[Sample], rng: Random) -> Iterator[Co
     document, language = gold.document_text, gold.language
     if is_table(document):
         return
-    parts = parts_of(document)
+    most = max(MOST, MOST_OF_LONG * len(parts_of(document)))
     for claim in _claims(gold, rng):
         supporting = supporting_parts(document, claim, gold.question, language)
-        if not supporting or len(supporting) > min(
-            max(MOST, MOST_OF_LONG * len(parts)), LARGEST_SHARE * len(parts)
-        ):
+        if not can_be_removed(document, supporting, language, most):
             continue
         left = without(document, supporting)
-        if leaves_hole(document, supporting, language):
-            continue
         if not is_gone(left, document, claim, gold.question, language):
             continue
         others = elsewhere(gold, supporting, siblings, rng)
@@ -100,6 +96,13 @@ def _claims(gold: Sample, rng: Random) -> list[str]:
     claims = [claim for claim in claims if len(units(claim, language)) >= shortest]
     rng.shuffle(claims)
     return claims
+
+
+def can_be_removed(document: str, numbers: Collection[int], language: Language, most: float = MOST) -> bool:
+    """Are these parts of a document few enough to be removed, and does nothing left depend on them?"""
+    if not 0 < len(numbers) <= min(most, LARGEST_SHARE * len(parts_of(document))):
+        return False
+    return not is_table(document) and not leaves_hole(document, numbers, language)
 
 
 def asks_yes_or_no(question: str) -> bool:
