@@ -96,18 +96,15 @@ def split(sample: Sample, spans: Sequence[Span]) -> Iterator[Sample]:
     parts = sentence_spans(answer)
     if len(parts) < 2:
         return
-    for number, part in enumerate(parts):
-        text = answer[part.start : part.end]
+    texts = [answer[part.start : part.end] for part in parts]
+    depends = [depends_on_previous(text, language) for text in texts]
+    for number, (part, text) in enumerate(zip(parts, texts, strict=True)):
         if len(units(text, language)) < SHORTEST[language] or text.endswith((":", "：", "?", "？")):
             continue
         first = number
-        while (
-            first
-            and number - first < BEFORE
-            and depends_on_previous(answer[parts[first].start : parts[first].end], language)
-        ):
+        while first and number - first < BEFORE and depends[first]:
             first -= 1
-        if depends_on_previous(answer[parts[first].start : parts[first].end], language):
+        if depends[first]:
             continue  # what it depends on is too far back
         part = Span(parts[first].start, part.end)
         if part.start == parts[0].start and part.end == parts[-1].end:
