@@ -14,7 +14,7 @@ from itertools import combinations, islice
 from typing import NamedTuple
 
 from data_pipeline.edits.edit import bare, occurs
-from data_pipeline.pairs.contrast import Contrast, not_mentioned
+from data_pipeline.pairs.contrast import Contrast, added_sentence
 from data_pipeline.pairs.documents.parts import is_table, parts_of
 from data_pipeline.pairs.documents.supporting import BLIND, in_pairs, supporting_parts, words_of_parts
 from data_pipeline.pairs.neighbours import About, Neighbours
@@ -72,17 +72,7 @@ def add_sentences(gold: Sample, neighbours: Neighbours, seed: int) -> Iterator[C
     if gold.task not in _WHOLE:
         rng.shuffle(passages)
     document = ("\n" if gold.task in _WHOLE else "\n\n").join(passages)
-    joint = "" if gold.language == "zh" else " "
-    yield Contrast(
-        edit_type="added_sentence",
-        change=not_mentioned(foreign.text, gold.language),
-        replaced=supported.text,
-        inserted=foreign.text,
-        faithful=f"{base}{joint}{supported.text}",
-        hallucinated=f"{base}{joint}{foreign.text}",
-        faithful_document=document,
-        hallucinated_document=document,
-    )
+    yield added_sentence(base, supported.text, foreign.text, gold.language, document)
 
 
 # --- Where sentences come from ------------------------------------------------------------------------------

@@ -45,6 +45,23 @@ class Contrast:
     errors: tuple[Error, ...] = ()
 
 
+def added_sentence(
+    answer: str, supported: str, foreign: str, language: Language, document: str | None = None
+) -> Contrast:
+    """An answer with a sentence that its document supports, and with one about another document."""
+    joint = "" if language == "zh" else " "
+    return Contrast(
+        edit_type="added_sentence",
+        change=not_mentioned(foreign, language),
+        replaced=supported,
+        inserted=foreign,
+        faithful=f"{answer}{joint}{supported}",
+        hallucinated=f"{answer}{joint}{foreign}",
+        faithful_document=document,
+        hallucinated_document=document,
+    )
+
+
 def not_mentioned(text: str, language: Language) -> str:
     """What is wrong with an addition, in one line."""
     return f"文档没有提到“{text}”" if language == "zh" else f"the document does not mention '{text}'"

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 from data_pipeline.edits.edit import bare
-from data_pipeline.pairs.contrast import Contrast, not_mentioned
+from data_pipeline.pairs.contrast import Contrast, added_sentence
 from data_pipeline.pairs.neighbours import Neighbours
 from data_pipeline.text.content import words_of
 from judge.types import Sample
@@ -47,16 +47,7 @@ def foreign_sentences(gold: Sample, neighbours: Neighbours, seed: int) -> Iterat
     ]
     if not others:
         return
-    foreign = rng.choice(others)
-    joint = "" if gold.language == "zh" else " "
-    yield Contrast(
-        edit_type="added_sentence",
-        change=not_mentioned(foreign, gold.language),
-        replaced=supported,
-        inserted=foreign,
-        faithful=f"{gold.answer}{joint}{supported}",
-        hallucinated=f"{gold.answer}{joint}{foreign}",
-    )
+    yield added_sentence(gold.answer, supported, rng.choice(others), gold.language)
 
 
 def _goes_on(gold: Sample, text: str) -> bool:
