@@ -5,12 +5,10 @@ with a real person; in chit-chat and reasoning, both are partners. Instructions 
 turn, since not every chat template has a system role.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 
 from data_pipeline.papers.dialogues.topics import Domain, Probe, Topic
-from data_pipeline.teachers.prompts.base import TEXT, Prompted, prompted, reply_schema
-from judge.files import sha256_text
+from data_pipeline.teachers.prompts.base import TEXT, Prompted, identity, prompted, reply_schema
 from judge.prompting.prompts import guard
 from judge.types import Message
 
@@ -113,5 +111,4 @@ def _turns(turns: Sequence[str], side: str) -> list[Message]:
 def describe() -> dict[str, str]:
     """Version and hash of all texts here."""
     texts = [USER, ASSISTANT, PROBES, FORM, OPENING, FIRST, REPAIR, REPLY, MESSAGE_SCHEMA]
-    digest = sha256_text(json.dumps(texts, ensure_ascii=False))
-    return {"dialogue_prompts_version": VERSION, "dialogue_prompts_hash": digest[:16]}
+    return identity("dialogue_prompts", VERSION, texts)

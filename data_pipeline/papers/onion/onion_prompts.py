@@ -5,12 +5,10 @@ the checker. Names of entities and categories stand in the sentences themselves,
 open a field.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from data_pipeline.teachers.prompts.base import Prompted, prompted
-from judge.files import sha256_text
+from data_pipeline.teachers.prompts.base import Prompted, identity, prompted
 from judge.prompting.prompts import guard
 
 VERSION = "1"
@@ -114,5 +112,4 @@ def _inline(name: str) -> str:
 
 def describe() -> dict[str, str]:
     """Version and hash of all texts here."""
-    digest = sha256_text(json.dumps([RULES, OTHERS, REPLIES, CHECKS, YES_OR_NO], ensure_ascii=False))
-    return {"onion_prompts_version": VERSION, "onion_prompts_hash": digest[:16]}
+    return identity("onion_prompts", VERSION, [RULES, OTHERS, REPLIES, CHECKS, YES_OR_NO])

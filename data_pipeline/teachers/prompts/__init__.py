@@ -5,15 +5,12 @@ schema that comes with the prompt. Any change of text needs a new :data:`PROMPTS
 manifests record.
 """
 
-import json
-
 from data_pipeline.teachers.prompts import counterfactual, known_label, perturbation
-from data_pipeline.teachers.prompts.base import Prompted
+from data_pipeline.teachers.prompts.base import Prompted, identity
 from data_pipeline.teachers.prompts.counterfactual import evidence_prompt, expansion_prompt
 from data_pipeline.teachers.prompts.judgement import judgement_prompt
 from data_pipeline.teachers.prompts.known_label import known_label_prompt
 from data_pipeline.teachers.prompts.perturbation import perturbation_prompt
-from judge.files import sha256_text
 
 PROMPTS_VERSION = "4"
 
@@ -32,5 +29,4 @@ def describe() -> dict[str, str]:
         [counterfactual.EVIDENCE, counterfactual.EVIDENCE_SCHEMA],
         [counterfactual.EXPANSION, counterfactual.DOCUMENT_SCHEMA],
     ]
-    digest = sha256_text(json.dumps(texts, ensure_ascii=False))
-    return {"teacher_prompts_version": PROMPTS_VERSION, "teacher_prompts_hash": digest[:16]}
+    return identity("teacher_prompts", PROMPTS_VERSION, texts)

@@ -1,10 +1,12 @@
 """Building prompts to teachers: one user turn with fenced fields, and the JSON schema of the reply."""
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from judge.files import sha256_text
 from judge.prompting.prompts import guard
 from judge.types import Message
 
@@ -46,6 +48,12 @@ def prompted(rules: str, fields: Mapping[str, str], reply: str, schema: Mapping[
     """
     fences = [_fence(tag, text) for tag, text in fields.items() if text.strip()]
     return Prompted([{"role": "user", "content": "\n\n".join([rules, *fences, reply])}], schema)
+
+
+def identity(name: str, version: str, texts: object) -> dict[str, str]:
+    """Version and hash of the texts of prompts, for a manifest."""
+    digest = sha256_text(json.dumps(texts, ensure_ascii=False))
+    return {f"{name}_version": version, f"{name}_hash": digest[:16]}
 
 
 def _fence(tag: str, text: str) -> str:
