@@ -71,7 +71,7 @@ def build_command(
             manifest = build(recipe, say=say, workers=processes)
     _tell_dropped(manifest)
     if explain:
-        from data_pipeline.build.explain import yields
+        from data_pipeline.build.manifest import yields
 
         typer.echo("\n".join([*yields(manifest), ""]))
     typer.echo(

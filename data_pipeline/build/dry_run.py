@@ -14,7 +14,7 @@ from data_pipeline.config import DataConfig
 from data_pipeline.edits import Edit
 from data_pipeline.edits.verify import Rejected
 from data_pipeline.labels.recipe_teachers import Teachers
-from data_pipeline.teachers.base import Ask, Judgement, Teacher
+from data_pipeline.teachers.base import Ask, Judgement, Teacher, ask_each
 from data_pipeline.teachers.config import CallsConfig, TeacherConfig
 from data_pipeline.teachers.pool import ChatModels, Run
 from data_pipeline.teachers.prompts import judgement_prompt, perturbation_prompt
@@ -128,11 +128,9 @@ class _StandIn:
     ask: Ask
 
     def perturb(self, golds: Iterable[Sample]) -> Iterator[Edit | Rejected]:
-        for gold in golds:
-            list(self.ask([perturbation_prompt(gold)]))
+        for gold, _ in ask_each(golds, perturbation_prompt, self.ask):
             yield from self.rules.perturb([gold])
 
     def judge(self, samples: Iterable[Sample]) -> Iterator[Judgement]:
-        for sample in samples:
-            list(self.ask([judgement_prompt(sample)]))
+        for sample, _ in ask_each(samples, judgement_prompt, self.ask):
             yield from self.rules.judge([sample])

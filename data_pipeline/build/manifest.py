@@ -8,11 +8,11 @@ from typing import Any
 
 import judge
 from data_pipeline.audit.limits import given_away, looked_up
-from data_pipeline.build.explain import yields
 from data_pipeline.build.sizes import shortages
 from data_pipeline.config import DataConfig
 from data_pipeline.labels.ensemble import yield_markdown
 from data_pipeline.sources.dropped import Dropped
+from data_pipeline.sources.kinds import KINDS
 from data_pipeline.sources.store import SampleStore
 from data_pipeline.teachers import prompts
 from judge.files import read_jsonl, sha256_file
@@ -167,6 +167,34 @@ def data_card(manifest: Mapping[str, Any]) -> str:
             rows = ((name, items["count"]) for name, items in noted.items())
             lines += ["", f"## {title}", "", *table((what, "number"), rows, 2)]
     return "\n".join(lines) + "\n"
+
+
+def yields(manifest: Mapping[str, Any]) -> list[str]:
+    """Lines of two Markdown tables: pairs by source and kind, hallucinated samples by source and edit.
+
+    Args:
+        manifest: of a data set; its ``pairs`` count gold answers, its ``edits`` the samples of the final set.
+    """
+    yields: Mapping[str, Mapping[str, int]] = manifest["pairs"]
+    if not yields:
+        return ["No gold answers were perturbed."]
+    kinds = [kind for kind in KINDS if any(f"{kind} asked" in row for row in yields.values())]
+    rows = []
+    for source, row in yields.items():
+        share = row["with a pair"] / row["golds"]
+        made = (_of(row.get(f"{kind} made", 0), row.get(f"{kind} asked", 0)) for kind in kinds)
+        rows.append([source, f"{row['golds']:,}", f"{share:.0%}", *made])
+    edits = [
+        (source, name, f"{count:,}")
+        for source, counts in manifest["edits"].items()
+        for name, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    ]
+    by_kind = table(("source", "gold answers", "with a pair", *kinds), rows)
+    return [*by_kind, "", *table(("source", "edit", "samples"), edits, 2)]
+
+
+def _of(made: int, asked: int) -> str:
+    return f"{made:,} of {asked:,}" if asked else ""
 
 
 def _audit(record: Mapping[str, Any] | None) -> list[str]:
