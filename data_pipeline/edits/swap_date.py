@@ -28,7 +28,7 @@ _AFTER = re.compile(r"\b(?:after|later than|no earlier than)(?: the)? $", re.I)
 _BEFORE = re.compile(r"\b(?:before|by|prior to|earlier than|no later than)(?: the)? $", re.I)
 _LATER = re.compile(r"\b(?:years?|months?|days?) (?:later|earlier|after|before)\b")
 _DAY = re.compile(r"\d+(?:st|nd|rd|th)?")
-_LEAP_YEAR = 2024
+_COMMON_YEAR = 2023
 
 
 def _swappable(answer: str, document: str, question: str) -> Iterable[Fact]:
@@ -115,13 +115,13 @@ def _near_date(fact: Fact, rng: Random) -> Iterator[str]:
     if form.startswith("weekday"):
         name = next(name for name in WEEKDAYS if name in text)
         yield text.replace(name, rng.choice([other for other in WEEKDAYS if other != name]))
-    elif form == "month" and text in MONTHS:
+    elif form == "month":
         yield from rng.sample(MONTHS, 3)
     elif form == "decade":
         if match := re.search(r"\d0(?=s)", text):
             yield text[: match.start()] + rng.choice("23456789") + text[match.start() + 1 :]
     elif form in ("day-month", "month-day") and (month := next((m for m in MONTHS if m in text), None)):
-        last = monthrange(_LEAP_YEAR, MONTHS.index(month) + 1)[1] - (month == "February")
+        last = monthrange(_COMMON_YEAR, MONTHS.index(month) + 1)[1]
         for day in rng.sample(range(1, last + 1), 4):
             if spot := _DAY.search(text):
                 yield text[: spot.start()] + _day(day, spot[0]) + text[spot.end() :]
@@ -133,21 +133,15 @@ def _other_digits(text: str, form: str, rng: Random) -> Iterator[str]:
     """A year or a time with one of its numbers changed."""
     spots = list(re.finditer(r"\d+", text))
     for _ in range(6):
-        if not spots:
-            return
-        spot = spots[0] if form in ("year", "month") else rng.choice(spots)
-        value, width = int(spot.group()), len(spot.group())
+        spot = spots[0] if form == "year" else rng.choice(spots)
+        width = len(spot[0])
         if form == "year":
-            new = value + rng.choice((-12, -7, -5, -4, -3, -2, 2, 3, 4, 5, 7, 12))
-        elif form.startswith("clock"):
-            new = rng.choice((10, 15, 20, 40, 45, 50)) if spot.start() else rng.randint(1, 12)
+            new = str(int(spot[0]) + rng.choice((-12, -7, -5, -4, -3, -2, 2, 3, 4, 5, 7, 12)))
         else:
-            new = rng.randint(1, 28)
-        if new > 0 and len(str(new)) <= max(width, 1):
-            padded = (
-                str(new).rjust(width, "0") if form.startswith("clock") or spot.group()[0] == "0" else str(new)
-            )
-            yield text[: spot.start()] + padded + text[spot.end() :]
+            minutes = (10, 15, 20, 40, 45, 50)
+            new = str(rng.choice(minutes) if spot.start() else rng.randint(1, 12)).rjust(width, "0")
+        if len(new) <= width:
+            yield text[: spot.start()] + new + text[spot.end() :]
 
 
 def _day(day: int, old: str) -> str:
