@@ -127,11 +127,8 @@ def lead_of(gold: Sample, known: tuple[Statement, ...]) -> list[Statement]:
             if not said.depends and occurs(gold.answer.strip(" .。"), said.text)
             and len(asked & words_of(said.text, language)) >= ASKED * len(asked)
         ]  # fmt: skip
-        return (
-            [max(supporting, key=lambda said: len(asked & words_of(said.text, language)))]
-            if supporting
-            else []
-        )
+        shared = [len(asked & words_of(said.text, language)) for said in supporting]
+        return [supporting[shared.index(max(shared))]] if supporting else []
     return list(_gold_sentences(gold))
 
 
@@ -141,11 +138,11 @@ def _gold_sentences(gold: Sample) -> Iterator[Statement]:
     held = words_of(gold.document_text, language)
     for number, span in enumerate(sentence_spans(gold.answer)):
         said = plain(gold.answer[span.start : span.end], language)
-        words = words_of(said, language) if said else frozenset()
-        depends = bool(said) and depends_on_previous(said or "", language)
+        if said is None:
+            return
+        words, depends = words_of(said, language), depends_on_previous(said, language)
         if (
-            said is None
-            or (depends and number == 0)
+            (depends and number == 0)
             or len(words & held) < SUPPORTED * len(words)
             or any(word in _ADVICE for word in units(said, language))
             or not all(occurs(fact.text, gold.document_text) for fact in find_facts(said, language))
