@@ -37,9 +37,7 @@ def preference_rows(
         if not wanted:
             continue
         rows = _mode_rows(store, split, wanted, seed, mode, used)
-        for row, sample in rows:
-            used.add(sample.id)
-            yield row
+        yield from rows
         if len(rows) < wanted:
             say(
                 f"{split}: {len(rows)} of {wanted} preference pairs in {mode} mode; the samples give no more "
@@ -49,8 +47,8 @@ def preference_rows(
 
 def _mode_rows(
     store: SampleStore, split: str, count: int, seed: int, mode: Mode, used: set[str]
-) -> list[tuple[DPORow, Sample]]:
-    """Pairs of one mode, half for each label; samples in ``used`` are skipped."""
+) -> list[DPORow]:
+    """Pairs of one mode, half for each label, of samples that are not in ``used``; adds theirs to it."""
     where, order = "split = ? AND label = ? AND NOT excluded", f"rank('dpo:{mode}:{seed}', id)"
     mistaken = Mistakes()  # hallucinated answers first: faithful ones then get faults of the same kinds
     made: dict[Label, list[tuple[DPORow, Sample]]] = {Label.FAIL: [], Label.PASS: []}
@@ -63,7 +61,9 @@ def _mode_rows(
                 break
             if sample.id not in used and (row := _pair(sample, mode, mistaken)) is not None:
                 rows.append((row, sample))
-    return made[Label.FAIL][: len(made[Label.PASS])] + made[Label.PASS]
+    kept = made[Label.FAIL][: len(made[Label.PASS])] + made[Label.PASS]
+    used.update(sample.id for _, sample in kept)
+    return [row for row, _ in kept]
 
 
 def _pair(sample: Sample, mode: Mode, mistaken: Mistakes) -> DPORow | None:
