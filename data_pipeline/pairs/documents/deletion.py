@@ -39,8 +39,6 @@ _POLAR = re.compile(
     re.I,
 )
 """A yes/no question. Rules cannot see where a document still implies its answer."""
-CHANGE = {"en": "the document does not say: '{}'", "zh": "文档中没有说：“{}”"}
-"""How a pair's ``change`` says what the document lacks."""
 _LIST = re.compile(r"\s*[,;，；、]\s*")
 SHORTEST_CLAIM = 6
 """Fewest words of a sentence to count as a claim; twice as many characters in Chinese."""
@@ -69,14 +67,19 @@ def delete(gold: Sample, siblings: Sequence[Sample], rng: Random) -> Iterator[Co
         others = elsewhere(gold, supporting, siblings, rng)
         if not others and len(supporting) > 1:  # such a short document would give itself away
             continue
-        yield Contrast(
-            edit_type="deletion",
-            change=CHANGE[language].format(claim),
-            replaced="",
-            inserted=claim,
-            faithful_document=without(document, others),
-            hallucinated_document=left,
-        )
+        yield not_said("deletion", claim, language, without(document, others), left)
+
+
+def not_said(edit_type: str, claim: str, language: Language, faithful: str, hallucinated: str) -> Contrast:
+    """A claim with a document that supports it, and with one that does not say it."""
+    return Contrast(
+        edit_type=edit_type,
+        change=f"文档中没有说：“{claim}”" if language == "zh" else f"the document does not say: '{claim}'",
+        replaced="",
+        inserted=claim,
+        faithful_document=faithful,
+        hallucinated_document=hallucinated,
+    )
 
 
 def _claims(gold: Sample, rng: Random) -> list[str]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from data_pipeline.edits.verify import NEGATIONS
 from data_pipeline.pairs.contrast import Contrast
-from data_pipeline.pairs.documents.deletion import CHANGE, asks_yes_or_no
+from data_pipeline.pairs.documents.deletion import asks_yes_or_no, not_said
 from data_pipeline.pairs.documents.supporting import in_pairs, is_gone, is_span, words_of_parts
 from data_pipeline.text.content import words_of
 from data_pipeline.text.numbers import numbers, values
@@ -51,14 +51,7 @@ def other_passage(gold: Sample, near: Sequence[str]) -> Iterator[Contrast]:
     ]
     best = next((text for text in about[:TRIED] if _says_nothing(text, claim, gold)), None)
     if best is not None:
-        yield Contrast(
-            edit_type="other_passage",
-            change=CHANGE[language].format(claim),
-            replaced="",
-            inserted=claim,
-            faithful_document=gold.document_text,
-            hallucinated_document=best,
-        )
+        yield not_said("other_passage", claim, language, gold.document_text, best)
 
 
 def _claim(gold: Sample) -> str | None:
