@@ -152,7 +152,7 @@ def _indexes(folder: Path | None, built: Sequence[str]) -> tuple[dict[str, Bench
             builder.open(benchmark)
         for row in track(rows, f"index {benchmark}"):
             builders[row.source].add(benchmark, row)  # KeyError for an unknown source: its rows would be lost
-    return {name: builder.index() for name, builder in builders.items()}, absent
+    return {name: BenchmarkIndex(builder) for name, builder in builders.items()}, absent
 
 
 def _comes_from(sample: Sample, name: str) -> bool:

@@ -76,45 +76,37 @@ class Leak:
 
 
 class IndexBuilder:
-    """Builds an index, row by row."""
+    """Collects the rows of benchmarks for a :class:`BenchmarkIndex`."""
 
     def __init__(self) -> None:
-        self._digests: dict[str, Any] = {}
-        self._counts: dict[str, int] = {}
-        self._rows: list[tuple[str, str]] = []
-        self._documents, self._pairs = Texts(), Texts()
-        self._asked: set[int] = set()
+        self.digests: dict[str, Any] = {}
+        self.counts: dict[str, int] = {}
+        self.rows: list[tuple[str, str]] = []
+        self.documents, self.pairs = Texts(), Texts()
+        self.asked: set[int] = set()
 
     def open(self, name: str) -> None:
         """Register a benchmark, which may turn out to have no rows."""
-        self._digests[name], self._counts[name] = sha256(), 0
+        self.digests[name], self.counts[name] = sha256(), 0
 
     def add(self, name: str, sample: Sample) -> None:
         """Add a row of a benchmark. An empty document means that the question is asked without one."""
         question, answer = words(sample.question), words(sample.answer)
         document, pair = _key(sample.document_text), fingerprint_of(question, answer)
-        self._digests[name].update(f"{document} {pair}\n".encode())
-        self._counts[name] += 1
-        row = len(self._rows)
-        self._rows.append((name, sample.id))
-        if document != _NOTHING and document not in self._documents.keys:
-            self._documents.keys[document] = row
+        self.digests[name].update(f"{document} {pair}\n".encode())
+        self.counts[name] += 1
+        row = len(self.rows)
+        self.rows.append((name, sample.id))
+        if document != _NOTHING and document not in self.documents.keys:
+            self.documents.keys[document] = row
             for passage in passages(sample):
-                self._documents.add(passage, row)
-        self._asked.add(fingerprint_of(words(f"{document}"), question))
-        if pair not in self._pairs.keys:
+                self.documents.add(passage, row)
+        self.asked.add(fingerprint_of(words(f"{document}"), question))
+        if pair not in self.pairs.keys:
             text = question + answer
             if document == _NOTHING or sum(map(len, text)) >= LEAST_LETTERS:
-                self._pairs.keys[pair] = row
-            self._pairs.add(text, row)
-
-    def index(self) -> "BenchmarkIndex":
-        """The index of what was added."""
-        found = {
-            name: {"rows": self._counts[name], "hash": digest.hexdigest()}
-            for name, digest in self._digests.items()
-        }
-        return BenchmarkIndex(found, self._rows, self._asked, self._documents, self._pairs)
+                self.pairs.keys[pair] = row
+            self.pairs.add(text, row)
 
 
 class BenchmarkIndex:
@@ -123,17 +115,14 @@ class BenchmarkIndex:
     ``benchmarks`` has, for each, the number of ``rows`` and the ``hash`` of the compared texts.
     """
 
-    def __init__(
-        self,
-        benchmarks: dict[str, dict[str, Any]],
-        rows: list[tuple[str, str]],
-        asked: set[int],
-        documents: Texts,
-        pairs: Texts,
-    ):
-        self.benchmarks, self._rows, self._asked = benchmarks, rows, asked
-        self._documents, self._near_documents = documents.keys, documents.postings()
-        self._pairs, self._near_pairs = pairs.keys, pairs.postings()
+    def __init__(self, built: IndexBuilder):
+        self.benchmarks: dict[str, dict[str, Any]] = {
+            name: {"rows": built.counts[name], "hash": digest.hexdigest()}
+            for name, digest in built.digests.items()
+        }
+        self._rows, self._asked = built.rows, built.asked
+        self._documents, self._near_documents = built.documents.keys, built.documents.postings()
+        self._pairs, self._near_pairs = built.pairs.keys, built.pairs.postings()
         # Samples about the same document or window are consecutive.
         self._near_document = lru_cache(maxsize=64)(self._look_for_part)
 
@@ -145,7 +134,7 @@ class BenchmarkIndex:
             builder.open(name)
             for sample in samples:
                 builder.add(name, sample)
-        return builder.index()
+        return cls(builder)
 
     def check(self, sample: Sample) -> Leak | None:
         """The benchmark's sample that this one repeats, or ``None``.
