@@ -10,10 +10,9 @@ A runner needs only this::
     figures = benchmark.figures(samples, verdicts)    # more tables, of the benchmark's own measures
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
 
 from eval.replay import Replay
 from eval.sampling import take
@@ -26,20 +25,8 @@ from judge.judge import Judge
 from judge.prompting.prompts import BuiltinPrompt
 from judge.types import Sample, Verdict
 
-Item = TypeVar("Item")
-
 Figures = dict[str, dict[str, dict[str, float | int | None]]]
 """Table to row to column to figure: a share from 0 to 1 or a count; ``None`` if it is undefined."""
-
-
-def nonempty(rows: Iterable[Item], path: Path) -> Iterator[Item]:
-    """The rows of a file, which must hold at least one."""
-    empty = True
-    for row in rows:
-        yield row
-        empty = False
-    if empty:
-        raise InputError("holds no row", file=path)
 
 
 def by_source(sample: Sample) -> Mapping[str, Sequence[str]]:

@@ -12,13 +12,13 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from eval.benchmarks.base import Benchmark, nonempty
+from eval.benchmarks.base import Benchmark
 from eval.benchmarks.prompts import with_prompt
 from eval.benchmarks.prompts_diahalu import DiaHaluPrompt
 from judge.baselines.rules import RANDOM, TrivialBaseline
 from judge.errors import InputError, unknown
 from judge.formats.files import find_file, group_of, need_folder
-from judge.formats.records import Record, read_lines
+from judge.formats.records import Record, nonempty, read_lines
 from judge.rows import read_rows
 from judge.types import Label, Sample, Task
 

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from eval.benchmarks.base import Benchmark, nonempty
+from eval.benchmarks.base import Benchmark
 from judge.formats.files import find_file, group_of, hub_files
-from judge.formats.records import Record
+from judge.formats.records import Record, nonempty
 from judge.formats.shared import halubench_side
 from judge.rows import read_rows
 from judge.types import Sample

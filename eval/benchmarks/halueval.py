@@ -9,7 +9,7 @@ from functools import partial
 from itertools import count
 from pathlib import Path
 
-from eval.benchmarks.base import Benchmark, nonempty
+from eval.benchmarks.base import Benchmark
 from eval.benchmarks.pairs import pair_figures
 from eval.benchmarks.prompts import BenchmarkPrompt, with_prompt
 from judge.errors import unknown
@@ -17,7 +17,7 @@ from judge.files import read_jsonl
 from judge.formats.files import find_file, group_of, hub_files
 from judge.formats.halueval import DIALOGUE, ORIGINAL, PARTS, QA, SUMMARIZATION, Part, find
 from judge.formats.halueval import read as read_file
-from judge.formats.records import Record
+from judge.formats.records import Record, nonempty
 from judge.rows import read_rows
 from judge.types import Label, Sample
 

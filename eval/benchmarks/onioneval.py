@@ -15,12 +15,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Literal
 
-from eval.benchmarks.base import Benchmark, Figures, accuracy, nonempty
+from eval.benchmarks.base import Benchmark, Figures, accuracy
 from eval.benchmarks.prompts_onioneval import OnionPrompt, scene, story
 from eval.benchmarks.yes_no import AlwaysYes, YesNoJudge
 from eval.retrieval import search
 from judge.formats.files import find_file, need_folder
-from judge.formats.records import Record, read_records
+from judge.formats.records import Record, nonempty, read_records
 from judge.types import Label, Sample, Verdict
 
 ORIGINAL = "github.com/sunchongren/OnionEval"

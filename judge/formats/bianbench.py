@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from judge.errors import InputError, unknown
 from judge.formats.files import find_file, group_of, need_folder
-from judge.formats.records import Record, read_lines, read_records, some
+from judge.formats.records import Record, nonempty, read_lines, read_records
 from judge.types import Label, Language, Sample, Task
 
 Subset = Literal["en", "zh", "cf"]
@@ -71,7 +71,7 @@ def read(subset: Subset, data_dir: Path | None) -> Iterator[Sample]:
     path = find_file(folder, "bianbench", [name, name.removesuffix("l")], ORIGINAL)
     lines = ".jsonl" in path.suffixes
     rows = read_lines(path) if lines else (record for _, record in read_records(path))
-    for row in some(rows, path):
+    for row in nonempty(rows, path):
         yield _sample(row, subset)
 
 

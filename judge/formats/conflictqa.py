@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from judge.formats.files import find_files, group_of
-from judge.formats.records import read_lines, some
+from judge.formats.records import nonempty, read_lines
 from judge.types import Label, Sample, Task
 
 ORIGINAL = "huggingface.co/datasets/osunlp/ConflictQA"
@@ -32,7 +32,7 @@ def read(data_dir: Path, side: Side = "counter") -> Iterator[Sample]:
     document, right, wrong = _FIELDS[side]
     for path in find_files(data_dir, "conflictqa", "conflictQA-*.json", ORIGINAL):
         part = path.name.removeprefix("conflictQA-").split(".json")[0]
-        for number, row in enumerate(some(read_lines(path), path)):
+        for number, row in enumerate(nonempty(read_lines(path), path)):
             question = row.text("question")
             for label, field in ((Label.PASS, right), (Label.FAIL, wrong)):
                 yield Sample(

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from judge.formats.files import find_files, group_of
-from judge.formats.records import read_lines, some
+from judge.formats.records import nonempty, read_lines
 from judge.types import Label, Sample, Task
 
 ORIGINAL = "github.com/r-three/fib, folder multiple_choice-dataset"
@@ -28,7 +28,7 @@ def read(data_dir: Path) -> Iterator[Sample]:
         if named is None:
             continue
         corpus, model = named[1], named[2]
-        for row in some(read_lines(path), path):
+        for row in nonempty(read_lines(path), path):
             document, right = row.text("input"), row.text("correct_choice")
             choices = row.texts("list_choices")
             if len(choices) != 2 or right not in choices:

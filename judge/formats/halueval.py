@@ -10,7 +10,7 @@ from pathlib import Path
 
 from judge.files import read_jsonl
 from judge.formats.files import find_file, group_of
-from judge.formats.records import Record, some
+from judge.formats.records import Record, nonempty
 from judge.rows import read_rows
 from judge.types import Label, Sample, Task
 
@@ -50,7 +50,7 @@ def read(path: Path, part: Part) -> Iterator[Sample]:
     Ids consist of part, row number from 0 and label.
     """
     rows = read_rows(path) if path.suffix == ".parquet" else read_jsonl(path)
-    for number, (line, values) in enumerate(some(rows, path)):
+    for number, (line, values) in enumerate(nonempty(rows, path)):
         row = Record(values, path, line)
         document = row.text(part.document)
         question = row.text(part.question) if part.question else ""

@@ -124,7 +124,7 @@ def read_lines(path: Path) -> Iterator[Record]:
         yield Record(row, path, line)
 
 
-def some(rows: Iterable[Item], path: Path) -> Iterator[Item]:
+def nonempty(rows: Iterable[Item], path: Path) -> Iterator[Item]:
     """Pass the rows of a file through; raises ``InputError`` if there are none."""
     empty = True
     for row in rows:
