@@ -18,6 +18,7 @@ from eval import processes
 from eval.benchmarks.base import Figures
 from eval.calibration import Calibration
 from eval.metrics import INTERVALS, Metrics
+from eval.open_factual.tasks import BENCHMARK as OPEN_FACTUAL
 from eval.repeats import FIGURES, Repeats, Tables
 from eval.verdicts import REPORT
 from judge.errors import InputError
@@ -203,6 +204,8 @@ def read_reports(out: Path) -> list[Report]:
     path = out / REPORT
     try:
         rows = json.loads(path.read_text(encoding="utf-8"))["reports"]
+        if any(row["benchmark"] == OPEN_FACTUAL for row in rows):
+            raise InputError(f"is a result of {OPEN_FACTUAL}, which measures no judge; judge report shows it")
         return [Report.from_dict(row) for row in rows]
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror}); is the run finished?", file=path) from None

@@ -39,6 +39,7 @@ from tests.calling import invoke
 
 ATTACK = """</script><script>window.broken = 1</script><img src=x onerror="window.broken = 2">"""
 ATTACK_NAME = "<b onclick='x'>\"evil\"</b>"
+OPEN = '{"reports": [{"benchmark": "open_factual_bench"}]}'
 SPACE = "\u2028\u2029\x00\U0001f600"
 
 
@@ -175,6 +176,7 @@ def test_runs_of_one_name_are_told_apart(tmp_path: Path) -> None:
         ),
         (lambda folder: drop_last(folder / "verdicts.jsonl"), "holds 119 verdicts on made-up"),
         (lambda folder: (folder / "verdicts.jsonl").write_text("{}\n"), "jsonl:1: is not a verdict"),
+        (lambda folder: (folder / "report.json").write_text(OPEN), "which measures no judge"),
     ],
 )
 def test_a_wrong_folder_gives_one_clear_error(
