@@ -395,6 +395,16 @@ def test_pairs_differ_in_their_document_alone() -> None:
     assert sum(told) > 0.9 * len(pairs)
 
 
+def test_edits_do_not_depend_on_which_answer_about_a_document_came_first(tmp_path: Path) -> None:
+    golds = [gold for gold in load_starter() if gold.language == "en"]
+    with SampleStore(tmp_path / "golds.sqlite") as store:
+        store.add(golds)
+        neighbours = Neighbours(store, 0)
+        ordered, reverse = DocumentEditor(neighbours, 0), DocumentEditor(neighbours, 0)
+        before = {item.id: list(ordered(item)) for item in golds}
+        assert before == {item.id: list(reverse(item)) for item in reversed(golds)}
+
+
 @pytest.mark.parametrize(("kind", "least"), [("xquad", 0.45), ("webnlg", 0.7), ("covid_qa", 0.15)])
 def test_real_answers_get_pairs(kind: str, least: float, shared_data: Path, tmp_path: Path) -> None:
     """The least yields say what strict rules leave, not what is wanted."""

@@ -33,7 +33,6 @@ class DocumentEditor:
         self._neighbours = neighbours
         self._seed = seed
         self._pools: dict[tuple[str, ...], _Pool] = {}
-        self._about: tuple[str, list[Sample]] = ("", [])
 
     def __call__(self, gold: Sample) -> Iterator[Contrast]:
         """One edit of a gold answer's document; none if rules are not sure of one."""
@@ -62,11 +61,9 @@ class DocumentEditor:
             yield from other_passage(gold, self._neighbours.passages(gold))
 
     def _siblings(self, gold: Sample) -> list[Sample]:
-        """Other answers about the same document. Cached, since these follow each other."""
-        text = gold.document_text
-        if self._neighbours and self._about[0] != text:
-            self._about = (text, [gold, *self._neighbours.siblings(gold)])
-        return sorted((other for other in self._about[1] if other.id != gold.id), key=lambda other: other.id)
+        """Other answers of its kind about the same document."""
+        found = self._neighbours.siblings(gold) if self._neighbours else []
+        return sorted(found, key=lambda other: other.id)
 
     def _pool(self, gold: Sample) -> "_Pool":
         kind = kind_of(gold)
