@@ -204,7 +204,7 @@ def read_reports(out: Path) -> list[Report]:
     path = out / REPORT
     try:
         rows = json.loads(path.read_text(encoding="utf-8"))["reports"]
-        if any(row["benchmark"] == OPEN_FACTUAL for row in rows):
+        if any(isinstance(row, dict) and row.get("benchmark") == OPEN_FACTUAL for row in rows):
             raise InputError(f"is a result of {OPEN_FACTUAL}, which measures no judge; judge report shows it")
         return [Report.from_dict(row) for row in rows]
     except OSError as error:

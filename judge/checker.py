@@ -150,10 +150,7 @@ def ahead(make: Callable[[Item], Result], items: Iterable[Item], threads: int = 
             except BaseException as error:
                 future.set_exception(error)
 
-    # Daemons: at its exit the interpreter waits for the threads of a ThreadPoolExecutor.
-    workers = [Thread(target=run, name=f"ahead-{number}", daemon=True) for number in range(threads)]
-    for worker in workers:
-        worker.start()
+    workers: list[Thread] = []
     try:
         while True:
             while not ended and len(work) <= threads:
@@ -169,6 +166,10 @@ def ahead(make: Callable[[Item], Result], items: Iterable[Item], threads: int = 
                 else:
                     work.append(Future())
                     given.put((item, work[-1]))
+                    if len(workers) < threads:
+                        # A daemon: at its exit the interpreter waits for threads of a ThreadPoolExecutor.
+                        workers.append(Thread(target=run, name=f"ahead-{len(workers)}", daemon=True))
+                        workers[-1].start()
             if not work:
                 return
             yield work.popleft().result()
