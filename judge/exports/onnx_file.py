@@ -18,7 +18,8 @@ from judge.encoder.onnx import INPUTS
 from judge.errors import InputError
 from judge.models.runtimes import need
 from judge.pages.layout import INPUTS as PAGE_INPUTS
-from judge.pages.model import BARRED, compared
+from judge.pages.layout import PADDING
+from judge.pages.model import BARRED, compared, dense_mask
 
 if TYPE_CHECKING:
     from judge.encoder.network import EncoderNetwork
@@ -58,15 +59,14 @@ class PageGraph(nn.Module):
         parts: torch.Tensor,
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Log-odds ``(pages, tokens)``: of FAIL, and of a token that the document does not support."""
-        same = parts[:, :, None] == parts[:, None, :]
-        window = (kinds == 0) & (parts >= 0)
-        mask = same | ((kinds == 1)[:, :, None] & window[:, None, :])
         more = self.network.levels(levels) * kinds[..., None]
-        hidden = self.network.backbone(ids, positions, kinds, more, (), mask[:, None])
+        hidden = self.network.backbone(ids, positions, kinds, more, dense_mask(kinds, parts))
         by_answer = self.network.answer(hidden)
         if self.network.compare is not None:
+            window = (kinds == 0) & (parts != PADDING)
             unseen = torch.where(window, 0.0, BARRED)[:, None, :]
-            tokens, own = compared(hidden, hidden, unseen), same.float()
+            tokens = compared(hidden, hidden, unseen)
+            own = (parts[:, :, None] == parts[:, None, :]).float()
             by_answer = by_answer + self.network.compare(own @ tokens / own.sum(-1, keepdim=True))
         return by_answer.squeeze(-1), self.network.token(hidden).squeeze(-1)
 

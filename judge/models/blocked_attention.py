@@ -20,8 +20,8 @@ class Block(NamedTuple):
     """Queries of one row that are computed together, and the keys that they attend to.
 
     ``keys`` are a slice, or places in ascending order. ``bias`` is added to the scores of the last keys, with
-    shape ``(queries, last keys)``, or per head ``(heads, queries, last keys)``: minus infinity or a large
-    negative number where a query must not attend. All queries attend to all keys before these.
+    shape ``(queries, last keys)``: minus infinity or a large negative number where a query must not attend.
+    All queries attend to all keys before these.
     """
 
     row: int
@@ -146,7 +146,7 @@ def _weights(
     torch.bmm(asked, key[block.row, shared][:, block.keys].transpose(1, 2), out=scores)
     if block.bias is not None:
         last = scores.view(-1, _count(block.queries), keys)[..., keys - block.bias.shape[-1] :]
-        last += (block.bias if block.bias.ndim == 2 else block.bias[shared]).to(scores.dtype)
+        last += block.bias.to(scores.dtype)
     return torch.softmax(scores, -1, out=scores)
 
 

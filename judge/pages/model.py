@@ -7,7 +7,7 @@ hundred times as many labels (LettuceDetect, arXiv 2502.17125, only marks tokens
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from pathlib import Path
 
 import torch
@@ -17,10 +17,10 @@ from torch import nn
 from judge.encoder.folder import WEIGHTS, find_folder
 from judge.encoder.packed import ADAPTER, find_base, merged
 from judge.errors import JudgeError, brief
+from judge.models.blocked_attention import Block
 from judge.models.identity import ENCODER
-from judge.pages.attention import Blocks
 from judge.pages.bert import Bert, BertConfig, base_weights, read_bert
-from judge.pages.layout import RUNS, Page, bert_tokenizer, page_arrays
+from judge.pages.layout import PADDING, RUNS, Page, bert_tokenizer, page_arrays
 
 BARRED = -1e4
 """Added to a score to mask it; finite in every number format."""
@@ -30,15 +30,19 @@ BARRED = -1e4
 class PageBatch:
     """Pages as tensors, ``(pages, tokens)``, and the places where scores are read.
 
-    ``answers`` has a row for each answer, in the order of the pages: its page and its first token.
-    ``tokens`` has a row for each token of the answers themselves, without the questions.
+    ``parts`` has the window or answer of each token, and ``blocks`` what these attend to. ``bounds`` has, for
+    each page, where its answers begin and end. ``answers`` has a row for each answer, in the order of the
+    pages: its page and its first token. ``tokens`` has a row for each token of the answers themselves,
+    without the questions.
     """
 
     ids: torch.Tensor
     positions: torch.Tensor
     kinds: torch.Tensor
     levels: torch.Tensor
-    blocks: tuple[Blocks, ...]
+    parts: torch.Tensor
+    blocks: tuple[Block, ...]
+    bounds: tuple[tuple[int, int], ...]
     answers: torch.Tensor
     tokens: torch.Tensor
 
@@ -46,11 +50,14 @@ class PageBatch:
     def of(cls, pages: Sequence[Page]) -> "PageBatch":
         """The batch of some pages, padded to the longest."""
         ids, positions, kinds, levels, parts = map(torch.from_numpy, page_arrays(pages).values())
-        blocks: list[Blocks] = []
+        blocks: list[Block] = []
+        bounds: list[tuple[int, int]] = []
         answers: list[tuple[int, int]] = []
         tokens: list[tuple[int, int]] = []
         for row, page in enumerate(pages):
-            edges = tuple(accumulate(map(len, page.windows), initial=0))
+            edges = [*accumulate(map(len, page.windows), initial=0)]
+            windows = [slice(*edge) for edge in pairwise(edges)]
+            blocks += [Block(row, window, window, None) for window in windows]
             first = at = edges[-1]
             for answer in page.answers:
                 answers.append((row, at))
@@ -59,21 +66,20 @@ class PageBatch:
             owners = parts[row, first:at]
             own = torch.zeros(at - first, at)
             own[:, first:].masked_fill_(owners[:, None] != owners[None, :], BARRED)
-            blocks.append(Blocks(edges, at, own))
+            blocks.append(Block(row, slice(first, at), slice(0, at), own))
+            bounds.append((first, at))
         return cls(
-            ids, positions, kinds, levels, tuple(blocks),
+            ids, positions, kinds, levels, parts, tuple(blocks), tuple(bounds),
             torch.tensor(answers, dtype=torch.long).reshape(-1, 2),
             torch.tensor(tokens, dtype=torch.long).reshape(-1, 2),
         )  # fmt: skip
 
-    def mask(self) -> torch.Tensor:
-        """The attention mask, dense, ``(pages, 1, tokens, tokens)``; padding attends to itself."""
-        pages, width = self.ids.shape
-        mask = torch.eye(width, dtype=torch.bool).repeat(pages, 1, 1)
-        for row, block in enumerate(self.blocks):
-            for queries, keys, bias in block.parts():
-                mask[row, queries, keys] = True if bias is None else bias == 0
-        return mask[:, None]
+
+def dense_mask(kinds: torch.Tensor, parts: torch.Tensor) -> torch.Tensor:
+    """The attention mask of pages, ``(pages, 1, tokens, tokens)``; padding attends to padding."""
+    same = parts[:, :, None] == parts[:, None, :]
+    window = (kinds == 0) & (parts != PADDING)
+    return (same | ((kinds == 1)[:, :, None] & window[:, None, :]))[:, None]
 
 
 class PagesNetwork(nn.Module):
@@ -146,19 +152,17 @@ class PagesNetwork(nn.Module):
             batch.positions.to(self.device),
             kinds,
             self.levels(batch.levels.to(self.device)) * kinds[..., None],
-            batch.blocks,
-            batch.mask().to(self.device) if self.dense else None,
+            dense_mask(kinds, batch.parts.to(self.device)) if self.dense else batch.blocks,
         )
         return hidden
 
     def comparisons(self, hidden: torch.Tensor, batch: PageBatch) -> torch.Tensor:
         """What the comparison head reads: the mean over each answer's tokens, ``(answers, 2 * size)``."""
         found: list[torch.Tensor] = []
-        for row, page in enumerate(batch.blocks):
-            edge = page.windows[-1]
-            tokens = compared(hidden[row, edge : page.end].float(), hidden[row, :edge].float())
+        for row, (first, end) in enumerate(batch.bounds):
+            tokens = compared(hidden[row, first:end].float(), hidden[row, :first].float())
             starts = batch.answers[batch.answers[:, 0] == row, 1]
-            lengths = torch.diff(starts, append=torch.tensor([page.end])).tolist()
+            lengths = torch.diff(starts, append=torch.tensor([end])).tolist()
             found += [part.mean(0) for part in tokens.split(lengths)]
         return torch.stack(found)
 

@@ -27,10 +27,10 @@ from judge.files import write_json
 from judge.formats.spans import wrong_spans
 from judge.load import load_judge
 from judge.models.base import ORIGIN_FILE
+from judge.models.blocked_attention import Block
 from judge.models.bundled import MINILM
 from judge.models.identity import read_identity
 from judge.models.trained_on import fingerprint, read_trained_on, write_trained_on
-from judge.pages.attention import Blocks
 from judge.pages.bert import base_weights, read_bert
 from judge.pages.checker import PagesJudge
 from judge.pages.examples import by_document, example
@@ -124,7 +124,7 @@ def test_the_encoder_is_that_of_transformers(bert: Path) -> None:
     assert set(ours.state_dict()) == {name for name in stored if not name.startswith("pooler.")}
     ids = torch.arange(2, 26).reshape(2, 12)
     place = torch.arange(12).repeat(2, 1)
-    whole = [Blocks((0, 12), 12, torch.zeros(0, 12))] * 2
+    whole = [Block(row, slice(0, 12), slice(0, 12), None) for row in range(2)]
     hidden = ours(ids, place, torch.zeros_like(ids), torch.zeros(2, 12, 16), whole)
     assert torch.allclose(hidden, theirs(ids).last_hidden_state, atol=1e-5)
 
