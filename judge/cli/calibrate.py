@@ -104,7 +104,7 @@ def calibrate_command(
         _fit_claims(model, settings, data, samples, digest)
         return
     judge = _load(model, settings)
-    raw, loaded = replace(judge, calibrations={}), judge.describe()  # type: ignore[type-var]
+    raw, loaded = replace(judge, calibrations={}), judge.describe()
     verdicts = list(track(raw.iter_check(samples), data.name, len(samples)))
     scored = [
         (verdict.p_fail, sample)
@@ -164,7 +164,7 @@ def _fit_claims(model: str, settings: Settings, data: Path, samples: "list[Sampl
     if unmarked := marks.count(None):
         typer.echo(f"{counted(unmarked, 'FAIL answer')} without marks: their sentences are not used")
     judge = _load(model, settings)
-    raw = ClaimsJudge(replace(judge, calibrations={}))  # type: ignore[type-var]
+    raw = ClaimsJudge(replace(judge, calibrations={}))
     verdicts = list(track(raw.iter_check(samples), data.name, len(samples)))
     found = Labelled()
     taken = [found.add(sample, verdict) for sample, verdict in zip(samples, verdicts, strict=True)]

@@ -7,25 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 from judge.encoder.calibrated import CalibratedEncoder
 from judge.encoder.pairs import Pairing, Pairs
-from judge.encoder.rows import Row
 from judge.encoder.spans import labelled, sentence_verdict, unsupported_words
 from judge.models.batching import by_length
-from judge.models.identity import ENCODER
 from judge.prompting.finishing import NO_NUMBER, NOTHING_READ, finish
 from judge.prompting.fitting import TooLong
-from judge.types import Claim, Label, Language, Mode, Sample, Span, Usage, Verdict
+from judge.types import Claim, Label, Sample, Span, Usage, Verdict
 
 if TYPE_CHECKING:
-    from judge.calibration.curve import Calibration, Curve
+    from judge.calibration.curve import Curve
     from judge.encoder.network import EncoderNetwork
     from judge.encoder.onnx import OnnxNetwork
 
     Network = EncoderNetwork | OnnxNetwork
-
-BATCH_TOKENS = 4096
-
-Scores = tuple[list[float], list[list[float]] | None]
-"""p(FAIL) of rows, and of the answer tokens of each row if the network scores tokens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,24 +45,11 @@ class EncoderJudge(CalibratedEncoder):
     window that supports it best, an answer that of its least faithful part.
 
     Args:
-        network: the encoder, see :class:`judge.encoder.network.EncoderNetwork`.
-        pairing: how samples become pairs.
-        model: the judge's name.
-        precision: number format that the network computes in.
-        languages: languages that it was trained on; other samples get no verdict. Empty: any language.
-        batch_tokens: padded tokens per batch.
-        calibrations: by mode; see :mod:`judge.calibration`. ``p_fail`` is then the calibrated probability.
-        threshold: the label is ``FAIL`` at or above this ``p_fail``; 0.5 by default.
+        pairing: how samples become pairs; for the others see :class:`CalibratedEncoder`.
     """
 
     network: "Network"
-    pairing: Pairing
-    model: str = ENCODER
-    precision: str = "float32"
-    languages: tuple[Language, ...] = ("en",)
-    batch_tokens: int = BATCH_TOKENS
-    calibrations: "Mapping[Mode, Calibration]" = field(default_factory=dict)
-    threshold: float | None = None
+    pairing: Pairing = field(kw_only=True)
 
     def check_chunk(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
         """Judge some samples together."""
@@ -137,7 +117,7 @@ class EncoderJudge(CalibratedEncoder):
         scores: list[float] = [0.0] * len(rows)
         tokens: list[list[float] | None] = [None] * len(rows)
         for indices in by_length([len(row) for row in rows], self.batch_tokens, self._most_padding()):
-            p_fail, marked = self._scores([rows[at] for at in indices])
+            p_fail, marked = self.network.probabilities([rows[at] for at in indices], self.precision)
             for place, at in enumerate(indices):
                 scores[at], tokens[at] = p_fail[place], marked[place] if marked else None
         found: list[_Scored | str] = []
@@ -156,8 +136,8 @@ class EncoderJudge(CalibratedEncoder):
 
     def _laid(self, sample: Sample, units: Sequence[Span] | None) -> Pairs | str:
         """The pairs of a sample, or the reason why there are none."""
-        if self.languages and sample.language not in self.languages:
-            return f"this judge does not read language {sample.language!r}"
+        if foreign := self._foreign(sample.language):
+            return foreign
         try:
             pairs = self.pairing.pairs(sample, units, whole_question=True)
         except TooLong as error:
@@ -167,18 +147,8 @@ class EncoderJudge(CalibratedEncoder):
     def reads_with(self) -> dict[str, Any]:
         """The network, its number format and how samples are read."""
         head = self.network.head
-        return {
-            "backend": ENCODER,
-            "model": self.model,
-            "parameters": self.network.size,
-            "dtype": self.precision,
-            "device": str(self.network.device),
-            "head": {"kind": head.kind, "fail": [head.names[at] for at in head.fail]},
-            **self.pairing.describe(),
-        }
-
-    def _scores(self, rows: Sequence[Row]) -> Scores:
-        return self.network.probabilities(rows, self.precision)
+        classes = {"kind": head.kind, "fail": [head.names[at] for at in head.fail]}
+        return {**super().reads_with(), "head": classes, **self.pairing.describe()}
 
 
 def _combined(pairs: Pairs, scores: Sequence[float], tokens: Sequence[list[float] | None]) -> _Scored:

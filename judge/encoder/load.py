@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judge.configs import make_config
-from judge.encoder.checker import BATCH_TOKENS, EncoderJudge
+from judge.encoder.calibrated import BATCH_TOKENS
+from judge.encoder.checker import EncoderJudge
 from judge.encoder.heads import Head, classifies, parse_labels, read_config, read_head, refuse_headless
 from judge.encoder.pairs import Form, Pairing
 from judge.errors import InputError
@@ -118,12 +119,12 @@ def load_encoder(
     trained = identity.get("stage") == ENCODER
     return EncoderJudge(
         network,
-        Pairing(read_tokenizer(tokenizer), form, template, max_length),
         name or str(folder),
         precision,
         tuple(identity.get("languages", ("en",) if trained else ())),
         batch_tokens or BATCH_TOKENS,
         read_calibrations(str(folder)),
+        pairing=Pairing(read_tokenizer(tokenizer), form, template, max_length),
     )
 
 

@@ -12,6 +12,7 @@ from judge.encoder.folder import TOKEN_HEAD, find_folder
 from judge.encoder.heads import CONFIG, Head, classifies, read_config, read_head, read_outputs
 from judge.encoder.rows import Row, padded
 from judge.errors import InputError, JudgeError, brief
+from judge.models.identity import ENCODER
 from judge.models.weights import refuse_missing
 
 NAMES = {0: "hallucinated"}
@@ -26,6 +27,8 @@ class EncoderNetwork(nn.Module):
         head: what its outputs mean.
         token_head: scores tokens from the last hidden states of a sequence classifier, if it has one.
     """
+
+    backend = ENCODER
 
     def __init__(self, model: Any, head: Head, token_head: nn.Linear | None = None):
         super().__init__()

@@ -9,20 +9,18 @@ from typing import TYPE_CHECKING, Any
 from judge.encoder.calibrated import CalibratedEncoder
 from judge.encoder.spans import sentence_verdict, unsupported_words
 from judge.models.batching import by_length
-from judge.models.identity import ENCODER
-from judge.pages.layout import QUESTION_TOKENS, RUNS, Layout, Page, pages
+from judge.pages.layout import QUESTION_TOKENS, RUNS, Layout, pages
 from judge.prompting.finishing import NOTHING_READ, finish
-from judge.types import Label, Language, Mode, Sample, Span, Usage, Verdict
+from judge.types import Label, Sample, Span, Usage, Verdict
 
 if TYPE_CHECKING:
-    from judge.calibration.curve import Calibration, Curve
+    from judge.calibration.curve import Curve
     from judge.pages.model import PagesNetwork
     from judge.pages.onnx import OnnxPagesNetwork
 
     Network = PagesNetwork | OnnxPagesNetwork
 
 LAYOUT_VERSION = 1
-BATCH_TOKENS = 4096
 PAGE_TOKENS = 1024
 
 
@@ -56,24 +54,11 @@ class PagesJudge(CalibratedEncoder):
     answer is as faithful as its least faithful part.
 
     Args:
-        network: the encoder with its heads, see :class:`judge.pages.model.PagesNetwork`.
-        layout: how samples become tokens.
-        model: the judge's name.
-        precision: number format that the network computes in.
-        languages: languages that it was trained on; other samples get no verdict.
-        batch_tokens: padded tokens per batch.
-        calibrations: by mode; see :mod:`judge.calibration`. ``p_fail`` is then the calibrated probability.
-        threshold: the label is ``FAIL`` at or above this ``p_fail``; 0.5 by default.
+        layout: how samples become tokens; for the others see :class:`CalibratedEncoder`.
     """
 
     network: "Network"
-    layout: Layout
-    model: str = ENCODER
-    precision: str = "float32"
-    languages: tuple[Language, ...] = ("en",)
-    batch_tokens: int = BATCH_TOKENS
-    calibrations: "Mapping[Mode, Calibration]" = field(default_factory=dict)
-    threshold: float | None = None
+    layout: Layout = field(kw_only=True)
 
     def check_chunk(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
         """Judge some samples together; those about one document share its computation."""
@@ -95,7 +80,7 @@ class PagesJudge(CalibratedEncoder):
         """The verdict of each sample, and the doubts of its tokens."""
         places: dict[str, list[int]] = {}
         for place, sample in enumerate(samples):
-            if sample.language in self.languages:
+            if self._foreign(sample.language) is None:
                 places.setdefault(sample.document_text, []).append(place)
         documents, cut = [], {}
         for text, about in places.items():
@@ -110,7 +95,7 @@ class PagesJudge(CalibratedEncoder):
         laid = list(pages(documents, PAGE_TOKENS))
         for indices in by_length([len(page) for page in laid], self.batch_tokens, self._most_padding()):
             batch = [laid[index] for index in indices]
-            by_answer, by_token = map(iter, self._scores(batch))
+            by_answer, by_token = map(iter, self.network.probabilities(batch, self.precision))
             for page in batch:
                 for place, answer in zip(page.names, page.answers, strict=True):
                     chances.setdefault(place, []).append(next(by_answer))
@@ -122,8 +107,7 @@ class PagesJudge(CalibratedEncoder):
         found = []
         for place, sample in enumerate(samples):
             if place not in chances:
-                error = f"this judge does not read language {sample.language!r}"
-                found.append(_Read(Verdict(None, error=error)))
+                found.append(_Read(Verdict(None, error=self._foreign(sample.language))))
                 continue
             if not doubts[place]:
                 found.append(_Read(Verdict(None, error=NOTHING_READ)))
@@ -147,14 +131,4 @@ class PagesJudge(CalibratedEncoder):
 
     def reads_with(self) -> dict[str, Any]:
         """The network, its number format and how samples are read."""
-        return {
-            "backend": self.network.backend,
-            "model": self.model,
-            "parameters": self.network.size,
-            "dtype": self.precision,
-            "device": str(self.network.device),
-            **describe_layout(self.layout),
-        }
-
-    def _scores(self, batch: Sequence[Page]) -> tuple[list[float], list[float]]:
-        return self.network.probabilities(batch, self.precision)
+        return {**super().reads_with(), **describe_layout(self.layout)}

@@ -42,7 +42,8 @@ def load_pages(
         JudgeError: if the weights are not those of an encoder judge.
     """
     from judge.calibration.curve import read_calibrations
-    from judge.pages.checker import BATCH_TOKENS, PagesJudge
+    from judge.encoder.calibrated import BATCH_TOKENS
+    from judge.pages.checker import PagesJudge
     from judge.pages.layout import Layout, bert_tokenizer
 
     folder = find_folder(model_path(model), revision)
@@ -70,10 +71,10 @@ def load_pages(
     layout.limit(max_length)
     return PagesJudge(
         network,
-        layout,
         model,
         number_format,
         tuple(identity.get("languages", ("en",))),
         batch_tokens or BATCH_TOKENS,
         read_calibrations(str(folder)),
+        layout=layout,
     )

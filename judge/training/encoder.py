@@ -89,7 +89,7 @@ def train_encoder(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[
         token_weight=recipe.token_weight,
         callbacks=list(callbacks),
     )
-    judge = EncoderJudge(network, pairing, precision=precision_of(recipe), languages=())
+    judge = EncoderJudge(network, pairing=pairing, precision=precision_of(recipe), languages=())
     languages = languages_after(recipe, {item.sample.language for item in train})
     return train_and_save(
         trainer,

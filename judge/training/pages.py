@@ -123,7 +123,7 @@ def train_pages(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[st
         "batches": len(rows),
     }
     judging = Layout(tokenizer, recipe.window_tokens)
-    judge = PagesJudge(network, judging, precision=precision_of(recipe))
+    judge = PagesJudge(network, layout=judging, precision=precision_of(recipe))
     return train_and_save(
         trainer,
         recipe,

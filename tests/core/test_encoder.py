@@ -22,7 +22,7 @@ from judge.encoder.examples import Item, token_labels
 from judge.encoder.folder import read_tokenizer
 from judge.encoder.heads import parse_labels, read_head
 from judge.encoder.load import load_encoder
-from judge.encoder.network import start_network
+from judge.encoder.network import EncoderNetwork, start_network
 from judge.encoder.packed import ADAPTER
 from judge.encoder.packing import pack
 from judge.encoder.pairs import Form, Pairing
@@ -247,7 +247,7 @@ def test_no_number_and_nothing_read_are_no_verdict(kind: str, request: pytest.Fi
     good, unread = judge.check([sample("low"), sample("\ufffd\ufffd")])
     assert good.label is not None
     assert (unread.label, unread.error) == (None, "the judge can read nothing of the answer")
-    with mock.patch.object(EncoderJudge, "_scores", lambda *_: ([math.nan], [[math.nan]])):
+    with mock.patch.object(EncoderNetwork, "probabilities", lambda *_: ([math.nan], [[math.nan]])):
         [verdict] = judge.check([sample("low")])
     assert (verdict.label, verdict.p_fail, verdict.error) == (None, None, "the model gave no number")
 
@@ -483,7 +483,7 @@ def test_long_documents_train_by_their_best_window(bert: Path) -> None:
     trainer = EncoderTrainer.__new__(EncoderTrainer)
     trainer.token_weight = 0.5
     loss, scores = trainer.compute_loss(network.eval(), batch, return_outputs=True)
-    judge = EncoderJudge(network, pairing)
+    judge = EncoderJudge(network, pairing=pairing)
     p_fail = [verdict.p_fail for verdict in judge.check(long)]
     assert torch.sigmoid(scores).tolist() == pytest.approx(p_fail, abs=1e-5)
     assert bool(loss.isfinite()) and len(batch["part"]) > 3
@@ -496,7 +496,7 @@ def test_a_classifier_keeps_what_it_knows(names: dict[int, str], tmp_path: Path)
     before = load_judge(str(tmp_path))
     network, _ = start_network(str(tmp_path), token_head=False)
     assert isinstance(before, EncoderJudge)
-    after = EncoderJudge(network.eval(), before.pairing)
+    after = EncoderJudge(network.eval(), pairing=before.pairing)
     some = [sample(f"it is {height} m high .") for height in (20, 21, 22, 23, 24)]
     assert [v.p_fail for v in after.check(some)] == pytest.approx(
         [v.p_fail for v in before.check(some)], abs=1e-5

@@ -56,7 +56,7 @@ def make_judge(bert: Path) -> Callable[..., PagesJudge]:
     network.eval()
 
     def make(window_tokens: int = 16, **more: Any) -> PagesJudge:
-        return PagesJudge(network, Layout(tokenizer, window_tokens), **more)
+        return PagesJudge(network, layout=Layout(tokenizer, window_tokens), **more)
 
     return make
 
@@ -151,7 +151,8 @@ def test_no_number_and_nothing_read_are_no_verdict(
     (_, parts), (verdict, none) = judge.check_sentences([good, unread], [[Span(0, 3)], [Span(0, 2)]])
     assert parts[0].label is not None and none[0].label is None
     assert (verdict.label, verdict.error) == (None, "the judge can read nothing of the answer")
-    monkeypatch.setattr(PagesJudge, "_scores", lambda *_: ([0.1] + [math.nan] * 9, [math.nan] * 99))
+    numbers = ([0.1] + [math.nan] * 9, [math.nan] * 99)
+    monkeypatch.setattr(PagesNetwork, "probabilities", lambda *_: numbers)
     [(verdict, parts)] = judge.check_sentences([good], [[Span(0, 3)]])
     assert (verdict.label, verdict.p_fail, verdict.error) == (None, None, "the model gave no number")
     assert parts[0].label is None

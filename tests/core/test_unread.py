@@ -38,7 +38,7 @@ def pages(folder: Path, *_: Any) -> Checker:
     from judge.pages.model import start_network
 
     network, tokenizer = start_network(str(save_model(folder, "bert", "Model")))
-    return PagesJudge(network.eval(), Layout(tokenizer, 64))
+    return PagesJudge(network.eval(), layout=Layout(tokenizer, 64))
 
 
 def pages_in_onnx(folder: Path, *_: Any) -> Checker:
