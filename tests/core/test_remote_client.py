@@ -1,7 +1,6 @@
 """The chat client against a real server on loopback that fails in known ways."""
 
 import itertools
-import json
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -14,7 +13,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.fault_drill import CONCURRENCY, drill
 from judge.errors import InputError, JudgeError
 from judge.remote import Budget, CallCache, ChatClient, ChatRequest, EndpointConfig, Prices, Reply
 from judge.remote.client import LOOK_AHEAD
@@ -307,13 +305,3 @@ def test_an_estimate_makes_no_call_and_knows_what_is_cached(log: Path, cache: Ca
     after = client.estimate(requests, count_tokens=lambda messages: 7)
     assert (after.calls, after.cached, after.prompt_tokens) == (6, 4, 42)
     assert "tokenizer" in after.counted
-
-
-def test_a_killed_run_goes_on_as_if_nothing_had_been(tmp_path: Path) -> None:
-    found = drill(0, tmp_path, kills=2)  # the drill itself does many seeds
-    assert found.same
-    assert found.repeated == 0
-    assert found.lost <= max(CONCURRENCY)
-    assert found.problems > 0
-    assert len(found.outcomes) > 5
-    assert json.loads((tmp_path / "killed" / "replies.jsonl").read_text().splitlines()[0])["text"]
