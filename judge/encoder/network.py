@@ -103,21 +103,6 @@ class EncoderNetwork(nn.Module):
         if self.token_head is not None:
             save_file(self.token_head.state_dict(), folder / TOKEN_HEAD)
 
-    def restore(self, folder: Path) -> None:
-        """Read the weights that :meth:`save` wrote into this network.
-
-        Raises:
-            JudgeError: if they are those of another network.
-        """
-        from safetensors.torch import load_file
-
-        weights = load_classifier(folder, "pairs").state_dict()  # by the network's names, not the file's
-        missing, unknown = self.model.load_state_dict(weights, strict=False)
-        if missing or unknown:
-            raise JudgeError(f"{folder}: holds the weights of another encoder ({[*missing, *unknown][0]})")
-        if self.token_head is not None:
-            self.token_head.load_state_dict(load_file(folder / TOKEN_HEAD))
-
 
 def quiet() -> None:
     """Keep transformers from reporting on loading; missing weights are an error here anyway."""

@@ -1,15 +1,17 @@
 """Shared by the trainers of encoders: rows that are whole batches, splits, and judging during training."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors.torch import load_file
 from torch.nn.functional import binary_cross_entropy_with_logits
 from transformers import Trainer
 
 from judge.checker import Checker
 from judge.encoder.examples import UNKNOWN
+from judge.encoder.folder import WEIGHTS
 from judge.errors import InputError, counted
 from judge.progress import say
 from judge.samples import read_samples
@@ -27,13 +29,14 @@ class BatchTrainer(Trainer):
 
     Args:
         token_weight: weight of the loss on answer tokens; the loss on answers has weight 1.
+        save: writes the judge of a network into a folder.
         settings: settings of transformers' trainer.
     """
 
-    def __init__(self, *, token_weight: float, **settings: Any):
+    def __init__(self, *, token_weight: float, save: Callable[[Any, Path], None], **settings: Any):
         use_one_gpu(settings["args"])
         super().__init__(**settings)
-        self.token_weight = token_weight
+        self.token_weight, self.save = token_weight, save
 
     def with_tokens(
         self, loss: torch.Tensor, by_token: torch.Tensor | None, wrong: torch.Tensor
@@ -50,6 +53,19 @@ class BatchTrainer(Trainer):
         """The loss of one batch."""
         with torch.no_grad():
             return self.compute_loss(model, self._prepare_inputs(inputs)).detach(), None, None
+
+    def _save(self, output_dir: str | None = None, state_dict: dict[str, Any] | None = None) -> None:
+        folder = Path(output_dir or str(self.args.output_dir))
+        if folder.name.startswith("checkpoint-"):  # the weights in training, which adapters are a part of
+            super()._save(output_dir, state_dict)
+            return
+        folder.mkdir(parents=True, exist_ok=True)
+        self.save(self.accelerator.unwrap_model(self.model), folder)
+
+    def _load_from_checkpoint(self, resume_from_checkpoint: str, model: Any = None) -> None:
+        # transformers' own would pass over weights of other names.
+        network = self.model if model is None else model
+        network.load_state_dict(load_file(Path(resume_from_checkpoint) / WEIGHTS))
 
 
 def read_splits(file: Path) -> dict[str, list[Sample]]:

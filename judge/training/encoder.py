@@ -29,7 +29,7 @@ from judge.training.card import encoder_identity, languages_after
 from judge.training.config import EncoderRecipe, LoraSettings
 from judge.training.drawing import times_taken
 from judge.training.dressings import with_dressed
-from judge.training.encoder_trainer import EncoderTrainer, collate, mixed_batches
+from judge.training.encoder_trainer import EncoderTrainer, collate, mixed_batches, save_judge
 from judge.training.models import data_file
 from judge.training.run import train_and_save
 
@@ -85,7 +85,7 @@ def train_encoder(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[
         train_dataset=rows,
         eval_dataset=mixed_batches(kept_out, recipe) if kept_out else None,
         data_collator=partial(collate, pairing=pairing, pad_id=network.pad_id),
-        tokenizer_folder=folder,
+        save=partial(save_judge, tokenizer_folder=folder),
         token_weight=recipe.token_weight,
         callbacks=list(callbacks),
     )

@@ -19,8 +19,6 @@ from judge.types import Label, Sample
 
 POOL = 600
 """Documents sorted by length together, so that batches need little padding and are still mixed."""
-STATE = "state.safetensors"
-"""Checkpoint file with all weights of a run with LoRA."""
 
 
 def mixed_batches(train: Sequence[Item], recipe: EncoderRecipe) -> list[list[Sample]]:
@@ -86,10 +84,6 @@ def collate(rows: Sequence[Sequence[Sample]], pairing: Pairing, pad_id: int) -> 
 class EncoderTrainer(BatchTrainer):
     """transformers' trainer with the loss of an encoder judge; each row of its data is a batch of samples."""
 
-    def __init__(self, *, tokenizer_folder: Path, **settings: Any):
-        super().__init__(**settings)
-        self.tokenizer_folder = tokenizer_folder
-
     def compute_loss(self, model: Any, inputs: dict[str, Any], return_outputs: bool = False, **_: Any) -> Any:
         """Mean loss over samples, plus the weighted one over the tokens whose labels are known.
 
@@ -105,29 +99,13 @@ class EncoderTrainer(BatchTrainer):
         loss = self.with_tokens(binary_cross_entropy_with_logits(scores, fail), by_token, inputs["wrong"])
         return (loss, scores) if return_outputs else loss
 
-    def _save(self, output_dir: str | None = None, state_dict: dict[str, Any] | None = None) -> None:
-        from safetensors.torch import save_file
-        from transformers import AutoTokenizer
 
-        folder = Path(output_dir or str(self.args.output_dir))
-        folder.mkdir(parents=True, exist_ok=True)
-        network = self.accelerator.unwrap_model(self.model)
-        if hasattr(network.model, "merge_and_unload"):
-            if folder.name.startswith("checkpoint-"):
-                weights = {name: value.contiguous() for name, value in network.state_dict().items()}
-                save_file(weights, folder / STATE)
-                return
-            merged = copy.deepcopy(network.model).merge_and_unload()
-            network = EncoderNetwork(merged, network.head, network.token_head)
-        network.save(folder)
-        AutoTokenizer.from_pretrained(self.tokenizer_folder).save_pretrained(folder)
+def save_judge(network: EncoderNetwork, folder: Path, tokenizer_folder: Path) -> None:
+    """Write a network with its adapters merged, and its tokenizer, as transformers reads them."""
+    from transformers import AutoTokenizer
 
-    def _load_from_checkpoint(self, resume_from_checkpoint: str, model: Any = None) -> None:
-        from safetensors.torch import load_file
-
-        network = self.accelerator.unwrap_model(self.model if model is None else model)
-        folder = Path(resume_from_checkpoint)
-        if (folder / STATE).is_file():
-            network.load_state_dict(load_file(folder / STATE))
-            return
-        network.restore(folder)
+    if hasattr(network.model, "merge_and_unload"):
+        merged = copy.deepcopy(network.model).merge_and_unload()
+        network = EncoderNetwork(merged, network.head, network.token_head)
+    network.save(folder)
+    AutoTokenizer.from_pretrained(tokenizer_folder).save_pretrained(folder)

@@ -18,7 +18,7 @@ from judge.models.identity import ENCODER, read_identity
 from judge.pages.checker import PagesJudge, describe_layout
 from judge.pages.examples import DocumentExamples, LabelledAnswer, by_document, counts
 from judge.pages.layout import Layout, Page, pages
-from judge.pages.model import PageBatch, load_network, start_network
+from judge.pages.model import PageBatch, PagesNetwork, load_network, start_network
 from judge.shipped import model_path
 from judge.training.arguments import make_arguments, precision_of, run_arguments
 from judge.training.batches import (
@@ -107,7 +107,7 @@ def train_pages(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[st
         train_dataset=rows,
         eval_dataset=held_out or None,
         data_collator=collate,
-        tokenizer=tokenizer,
+        save=partial(save_judge, tokenizer=tokenizer),
         token_weight=recipe.token_weight,
         callbacks=list(callbacks),
     )
@@ -182,10 +182,6 @@ def collate(rows: Sequence[Sequence[Page]]) -> dict[str, Any]:
 class PagesTrainer(BatchTrainer):
     """transformers' trainer with the loss of an encoder judge; each row of its data is a batch of pages."""
 
-    def __init__(self, *, tokenizer: Tokenizer, **settings: Any):
-        super().__init__(**settings)
-        self.tokenizer = tokenizer
-
     def compute_loss(self, model: Any, inputs: dict[str, Any], return_outputs: bool = False, **_: Any) -> Any:
         """Mean loss over answers, plus the weighted one over the tokens whose labels are known."""
         by_answer, by_token = model(inputs["batch"])
@@ -193,19 +189,11 @@ class PagesTrainer(BatchTrainer):
         loss = self.with_tokens(loss, by_token, inputs["wrong"])
         return (loss, (by_answer, by_token)) if return_outputs else loss
 
-    def _save(self, output_dir: str | None = None, state_dict: dict[str, Any] | None = None) -> None:
-        from safetensors.torch import save_file
 
-        folder = Path(output_dir or str(self.args.output_dir))
-        folder.mkdir(parents=True, exist_ok=True)
-        network = self.accelerator.unwrap_model(self.model)
-        weights = network.state_dict() if state_dict is None else state_dict
-        save_file({name: value.contiguous() for name, value in weights.items()}, folder / WEIGHTS)
-        network.backbone.config.save(folder)
-        self.tokenizer.save(str(folder / TOKENIZER))
+def save_judge(network: PagesNetwork, folder: Path, tokenizer: Tokenizer) -> None:
+    """Write a network and its tokenizer, as :func:`judge.pages.model.load_network` reads them."""
+    from safetensors.torch import save_file
 
-    def _load_from_checkpoint(self, resume_from_checkpoint: str, model: Any = None) -> None:
-        from safetensors.torch import load_file
-
-        network = self.accelerator.unwrap_model(self.model if model is None else model)
-        network.load_state_dict(load_file(Path(resume_from_checkpoint) / WEIGHTS))
+    save_file(network.state_dict(), folder / WEIGHTS)
+    network.backbone.config.save(folder)
+    tokenizer.save(str(folder / TOKENIZER))
