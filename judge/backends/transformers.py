@@ -171,7 +171,7 @@ class TransformersBackend:
             added = len(row)
             if groups and self.shares:
                 last = groups[-1]
-                added = added_tokens(row, own[index], [rows[last[-1]]], [own[last[-1]]])
+                added = added_tokens(row, own[index], rows[last[-1]], own[last[-1]])
             if groups and added <= len(row) / 2 and size + added <= limit:
                 groups[-1].append(index)
                 size += added

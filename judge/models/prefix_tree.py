@@ -85,12 +85,9 @@ def make_tree(rows: Sequence[TokenRow], own: Sequence[int]) -> PrefixTree:
     return tree
 
 
-def added_tokens(row: TokenRow, own: int, others: Sequence[TokenRow], others_own: Sequence[int]) -> int:
-    """The number of tokens that one more row adds to a tree of ``others``."""
-    limit = len(row) - own
-    shared = 0
-    for other, count in zip(others, others_own, strict=True):
-        shared = max(shared, common_prefix([row[:limit], other[: len(other) - count]]))
+def added_tokens(row: TokenRow, own: int, other: TokenRow, others_own: int) -> int:
+    """The number of tokens that a row adds to a tree of another one."""
+    shared = common_prefix([row[: len(row) - own], other[: len(other) - others_own]])
     return len(row) - max(shared - 1, 0)
 
 

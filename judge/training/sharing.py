@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from judge.models.attention import tree_attention
-from judge.models.prefix_tree import TREE_TOKENS, added_tokens, make_tree, pad
+from judge.models.prefix_tree import TREE_TOKENS, PrefixTree, make_tree, pad
 from judge.training.data import IGNORED, Example
 
 if TYPE_CHECKING:
@@ -51,20 +51,20 @@ def _together(
     for group in _by_group(examples).values():
         # Rows about the same version of a document are adjacent: a sequence computes every version it holds.
         members = sorted(group, key=lambda example: example.prompt)
-        if join and pending and length + (added := _added(members, pending)) <= limit:
+        if join and pending and (joined := len(_tree([*pending, *members]).ids)) <= limit:
             pending += members
-            length += added
+            length = joined
             continue
         if pending:
             yield pending, length
-        pending, length = [], 0
+        pending = []
         for example in members:
-            added = _added([example], pending)
-            if pending and length + added > limit:
+            longer = len(_tree([*pending, example]).ids)
+            if pending and longer > limit:
                 yield pending, length
-                pending, length, added = [], 0, len(_tokens(example))
+                pending, longer = [], example.length
             pending.append(example)
-            length += added
+            length = longer
     if pending:
         yield pending, length
 
@@ -104,27 +104,14 @@ def _by_group(examples: Sequence[Example]) -> dict[str, list[Example]]:
     return groups
 
 
-def _added(rows: Sequence[Example], sequence: Sequence[Example]) -> int:
-    """The number of tokens that more rows add to a sequence."""
-    others = [*sequence]
-    added = 0
-    for row in rows:
-        added += added_tokens(_tokens(row), _own(row), [*map(_tokens, others)], [*map(_own, others)])
-        others.append(row)
-    return added
-
-
-def _tokens(example: Example) -> tuple[int, ...]:
-    return (*example.prompt, *example.completions[0])
-
-
-def _own(example: Example) -> int:
-    """Tokens that a row does not share: its completion, and the token before it that predicts the first."""
-    return len(example.completions[0]) + 1
+def _tree(examples: Sequence[Example]) -> PrefixTree:
+    """Rows as a tree; none shares its completion, nor the token before it, which predicts the first."""
+    rows = [(*example.prompt, *example.completions[0]) for example in examples]
+    return make_tree(rows, [len(example.completions[0]) + 1 for example in examples])
 
 
 def _pack(examples: Sequence[Example], loss_mean: LossMean) -> dict[str, Any]:
-    tree = make_tree([*map(_tokens, examples)], [*map(_own, examples)])
+    tree = _tree(examples)
     labels = [IGNORED] * len(tree.ids)
     weights = [0.0] * len(tree.ids)
     for example, end in zip(examples, tree.ends, strict=True):
