@@ -11,9 +11,10 @@ from typing import Any
 from judge.backends.base import Decoding, Generation, LabelRequest
 from judge.backends.decoding import own_seeds
 from judge.backends.label_tokens import rows_to_read, stem_and_tails
+from judge.errors import require
 from judge.models.hardware import cores
 from judge.models.identity import read_identity
-from judge.models.runtimes import EXPORT, export_file, need
+from judge.models.runtimes import EXPORT, export_file
 from judge.prompting.rendering import Renderer, common_prefix, defuse
 from judge.types import Message
 
@@ -70,13 +71,15 @@ class LlamaCppBackend:
     takes_patterns = False
 
     def __init__(self, folder: Path, max_length: int | None = None):
-        library = need("llama_cpp", "a GGUF export", "llama")
+        require("a GGUF export", "llama", "llama_cpp")
+        import llama_cpp
+
         identity = read_identity(str(folder))
         self.folder = folder
         self.export = identity[EXPORT]
         file = export_file(folder, identity)
         self.context_length = min(self.export["context_length"], max_length or CONTEXT)
-        self.llama = library.Llama(
+        self.llama = llama_cpp.Llama(
             str(file),
             n_ctx=self.context_length,
             n_batch=BATCH_TOKENS,
@@ -86,7 +89,7 @@ class LlamaCppBackend:
             verbose=False,
         )
         weakref.finalize(self, self.llama.close)  # at exit too, while its library is still loaded
-        self._logits = library.llama_get_logits_ith
+        self._logits = llama_cpp.llama_get_logits_ith
         template = self.llama.metadata["tokenizer.chat_template"]
         self.renderer = GGUFRenderer(self.llama, template, control_tokens(self.llama, template))
 

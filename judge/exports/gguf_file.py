@@ -9,10 +9,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judge.errors import InputError, JudgeError
+from judge.errors import InputError, JudgeError, require
 from judge.exports.gguf_vocabulary import Vocabulary
 from judge.models.checkpoint import Checkpoint, find_checkpoint
-from judge.models.runtimes import need
 from judge.prompting.rendering import Renderer
 
 if TYPE_CHECKING:
@@ -42,9 +41,10 @@ def write_gguf(folder: Path, file: Path, kind: str, name: str) -> int:
         InputError: if the architecture, tokenizer or scaling of positions is not supported.
         JudgeError: if a weight is too large for the number format.
     """
+    require("a GGUF export", "export", "gguf")
+    import gguf
     from transformers import AutoConfig
 
-    gguf = need("gguf", "a GGUF export", "export")
     config = AutoConfig.from_pretrained(folder, trust_remote_code=False).get_text_config()
     if config.model_type not in FAMILIES:
         known = ", ".join(sorted(FAMILIES))
