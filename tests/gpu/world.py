@@ -4,13 +4,13 @@ Speed and memory do not depend on what the weights are. Whether engines agree do
 ``JUDGE_GPU_MODEL`` names a real model for that.
 """
 
-import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from judge.models.architecture import known_config
+from judge.models.checkpoint import write_checkpoint
 from judge.types import Sample
 
 REHEARSAL = os.environ.get("JUDGE_GPU_TESTS") == "cpu"
@@ -23,7 +23,6 @@ TOY = {
 CONTEXT = 32_768
 SPREAD = 0.02
 """Standard deviation of the weights, as transformers draws them."""
-SHARD_BYTES = 2 * 2**30
 
 
 def size(real: Any, toy: Any) -> Any:
@@ -48,7 +47,6 @@ def write_tokenizer(folder: Path) -> Any:
 def write_model(folder: str, name: str) -> None:
     """A model with the sizes of Qwen2.5-``name``, bfloat16; memory holds one file's part of it at a time."""
     import torch
-    from safetensors.torch import save_file
     from transformers import Qwen2Config
 
     out = Path(folder)
@@ -67,31 +65,16 @@ def write_model(folder: str, name: str) -> None:
     config.save_pretrained(out)
     device = "cuda" if torch.cuda.is_available() else "cpu"
     draw = torch.Generator(device).manual_seed(0)
-    files: list[dict[str, torch.Tensor]] = [{}]
-    names: dict[str, str] = {}
 
-    def flush() -> None:
-        file = f"model-{len(files):05}.safetensors"
-        save_file(files[-1], out / file, metadata={"format": "pt"})
-        names.update(dict.fromkeys(files[-1], file))
-        files[-1] = {}
+    def weights() -> Iterator[tuple[str, torch.Tensor]]:
+        for key, shape in shapes(config):
+            if len(shape) > 1:
+                weight = torch.empty(shape, dtype=torch.bfloat16, device=device)
+                yield key, weight.normal_(std=SPREAD, generator=draw).cpu()
+            else:
+                yield key, torch.full(shape, 0.0 if key.endswith("bias") else 1.0, dtype=torch.bfloat16)
 
-    held = 0
-    for key, shape in shapes(config):
-        if held > SHARD_BYTES:
-            flush()
-            files.append({})
-            held = 0
-        if len(shape) > 1:
-            weight = torch.empty(shape, dtype=torch.bfloat16, device=device)
-            files[-1][key] = weight.normal_(std=SPREAD, generator=draw).cpu()
-        else:
-            fill = 0.0 if key.endswith("bias") else 1.0
-            files[-1][key] = torch.full(shape, fill, dtype=torch.bfloat16)
-        held += 2 * files[-1][key].numel()
-    flush()
-    index = {"metadata": {}, "weight_map": names}
-    (out / "model.safetensors.index.json").write_text(json.dumps(index))
+    write_checkpoint(weights(), out)
 
 
 def shapes(config: Any) -> Iterator[tuple[str, tuple[int, ...]]]:
