@@ -223,9 +223,7 @@ def sharded_loading(recipe: TrainingConfig) -> Iterator[None]:
         return
     from transformers import TrainingArguments
 
-    settings = common_arguments(recipe, sequences=1)
-    del settings["max_length"]  # an argument of TRL's only
-    alive = TrainingArguments(**settings)
+    alive = TrainingArguments(**run_arguments(recipe, 1, recipe.batch_size))
     yield
     del alive
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from accelerate.utils import broadcast
 from transformers import TrainerCallback
 
 from judge.errors import JudgeError
@@ -235,7 +236,8 @@ class TimeLimit(TrainerCallback):
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> Any:
         """Read the clock; stop when the time is over."""
-        self.gone = _of_main_process((time.monotonic() - self._start) / (60 * self.minutes), args.device)
+        gone = (time.monotonic() - self._start) / (60 * self.minutes)
+        self.gone = float(broadcast(torch.tensor(gone, dtype=torch.float64, device=args.device)))
         control.should_training_stop |= self.gone >= 1
         return control
 
@@ -244,11 +246,3 @@ class TimeLimit(TrainerCallback):
             return rate(step if step < self.warmup else max(step, min(steps, int(self.gone * steps))))
 
         return by_clock
-
-
-def _of_main_process(value: float, device: torch.device) -> float:
-    if not (torch.distributed.is_available() and torch.distributed.is_initialized()):
-        return value
-    shared = torch.tensor(value, dtype=torch.float32, device=device)
-    torch.distributed.broadcast(shared, 0)
-    return float(shared)
