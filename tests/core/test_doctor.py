@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from judge.errors import InputError
 from judge.models import architecture
-from judge.models.architecture import Architecture, read_architecture
+from judge.models.architecture import Architecture, parse_architecture, read_architecture
 from judge.models.hardware import GIB, KNOWN_DEVICES, Device
 from judge.training.config import DPORecipe, SFTRecipe, TrainingConfig
 from judge.training.memory import LABEL_SHARE, estimate, layer_bytes, sequences_of
@@ -306,33 +306,17 @@ def test_what_saves_memory() -> None:
     assert both - one == 4 * (MIDDLE.linear_parameters + MIDDLE.other_parameters)
 
 
-def test_masks_of_trees_are_counted() -> None:
-    memory = {
-        sharing: estimate(
-            SFTRecipe.model_validate({**BASE, **QLORA, "prefix_sharing": sharing}),
-            MIDDLE,
-            KNOWN_DEVICES["t4"],
-        )
-        for sharing in (True, False)
-    }
-    assert memory[True].masks == 2048**2 * 3 and memory[False].masks == 0
-
-
 def test_the_parts_of_a_known_case() -> None:
     """Qwen2.5-7B in NF4 by hand: 6.53 billion weights in 4 bits, 1.09 billion in 16."""
-    model = read_architecture_of(QWEN_7B)
+    model = parse_architecture("model", QWEN_7B, Path("config.json"))
     recipe = SFTRecipe.model_validate({**BASE, **QLORA})
     memory = estimate(recipe, model, KNOWN_DEVICES["t4"])
     assert memory.weights == pytest.approx(6.525e9 * 0.516 + 1.090e9 * 2, rel=0.001)
     assert memory.adapter == memory.gradients == pytest.approx(4 * 40.4e6, rel=0.001)
     assert memory.optimizer == 2 * memory.adapter
     assert sequences_of(recipe) == (1, 2048) and memory.masks == 3 * 2048**2
+    alone = estimate(recipe.model_copy(update={"prefix_sharing": False}), model, KNOWN_DEVICES["t4"])
+    assert alone.masks == 0
     assert memory.logits == 3 * 4 * 152064 * 2048 * LABEL_SHARE
     longer = replace(model, num_hidden_layers=56)
     assert estimate(recipe, longer, KNOWN_DEVICES["t4"]).activations > memory.activations
-
-
-def read_architecture_of(values: dict[str, Any]) -> Architecture:
-    from judge.models.architecture import parse_architecture
-
-    return parse_architecture("model", values, Path("config.json"))

@@ -12,33 +12,24 @@ from judge.models.hardware import GIB, KNOWN_DEVICES, Device, gpu, this_device
 
 
 @pytest.mark.parametrize(
-    ("device", "training", "judging"),
+    ("device", "training", "judging", "of_bfloat16", "of_float16"),
     [
-        (gpu("T4", 15 * GIB, (7, 5)), "float16", "float16"),
-        (gpu("A100", 80 * GIB, (8, 0)), "bfloat16", "bfloat16"),
-        (Device("cpu", "CPU", GIB, bfloat16=True), "bfloat16", "float32"),
-        (Device("cpu", "CPU", GIB), "float32", "float32"),
+        (gpu("T4", 15 * GIB, (7, 5)), "float16", "float16", "float16", "float16"),
+        (gpu("A100", 80 * GIB, (8, 0)), "bfloat16", "bfloat16", "bfloat16", "float16"),
+        (Device("cpu", "CPU", GIB, bfloat16=True), "bfloat16", "float32", "float32", "float32"),
+        (Device("cpu", "CPU", GIB), "float32", "float32", "float32", "float32"),
     ],
 )
-def test_number_formats_follow_from_capability(device: Device, training: str, judging: str) -> None:
+def test_number_formats_follow_from_capability(
+    device: Device, training: str, judging: str, of_bfloat16: str, of_float16: str
+) -> None:
+    """A GPU judges in the format of the training where it has it."""
     assert device.precision(training=True) == training
     assert device.precision() == judging
+    assert device.precision(trained="bfloat16") == of_bfloat16
+    assert device.precision(trained="float16") == of_float16
     for precision in (training, judging):
-        if device.kind == "cuda" or precision != "float16":
-            device.check_precision(precision)
-
-
-@pytest.mark.parametrize(
-    ("device", "trained", "judging"),
-    [
-        (KNOWN_DEVICES["t4"], "bfloat16", "float16"),
-        (KNOWN_DEVICES["l4"], "float16", "float16"),
-        (Device("cpu", "CPU", GIB, bfloat16=True), "bfloat16", "float32"),
-    ],
-)
-def test_a_gpu_judges_in_the_format_of_the_training(device: Device, trained: str, judging: str) -> None:
-    """... where it has it; a CPU judges in float32."""
-    assert device.precision(trained=trained) == judging
+        device.check_precision(precision)
 
 
 @pytest.mark.parametrize(

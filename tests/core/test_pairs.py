@@ -247,17 +247,6 @@ def test_the_head_runs_in_float32(sharing: bool, model_folder: Callable[[str], P
         torch.testing.assert_close(batch[f"ref_{side}_logps"], wanted, rtol=0, atol=0.05)
 
 
-def test_a_batch_without_trees_runs_as_before(model_folder: Callable[[str], Path]) -> None:
-    from transformers import AutoModelForCausalLM
-
-    model = AutoModelForCausalLM.from_pretrained(model_folder("chatml"))
-    ids = torch.tensor([[5, 6, 7]])
-    with torch.no_grad():
-        before = model(input_ids=ids).logits
-        share_prompts(model)
-        torch.testing.assert_close(model(input_ids=ids).logits, before)
-
-
 # --- The order of batches -----------------------------------------------------------------------------------
 
 

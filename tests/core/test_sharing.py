@@ -16,7 +16,7 @@ from torch.nn.functional import cross_entropy
 from transformers import AutoModelForCausalLM
 
 from judge.errors import InputError
-from judge.models.prefix_tree import added_tokens, make_tree, pad, tree_mask
+from judge.models.prefix_tree import added_tokens, make_tree, tree_mask
 from judge.prompting.prompts import BuiltinPrompt, format_judgement
 from judge.prompting.rendering import Renderer, common_prefix
 from judge.training.data import IGNORED, Example, choose_rows
@@ -231,29 +231,6 @@ def test_real_prompts_share_their_document(model: Any, compute_loss: Any, tiny_b
     assert sequence["nodes"].count(0) > 150
     assert len(sequence["parents"]) == 7  # the document, the two answers, and two modes each
     assert_same_training(model, rows, compute_loss, 10_000)
-
-
-def row_logits(model: Any, rows: Sequence[Example]) -> list[torch.Tensor]:
-    """The logits on each row's last four tokens in one packed sequence."""
-    tree = make_tree([[*row.prompt, *row.completions[0]] for row in rows], [3] * len(rows))
-    mask = tree_mask(torch.tensor([tree.nodes]), pad([tree.parents]))
-    with torch.no_grad():
-        logits = model(
-            input_ids=torch.tensor([tree.ids]),
-            position_ids=torch.tensor([tree.positions]),
-            attention_mask=mask,
-        ).logits[0]
-    return [logits[end - 2 : end + 1] for end in tree.ends]
-
-
-def test_rows_do_not_see_each_other(model: Any) -> None:
-    prefix = list(range(10, 30))
-    first, second, third = (example([*prefix, n, n + 1], [n + 2, n + 3]) for n in (40, 50, 60))
-    other = example([*prefix, 70, 71], [72, 73])
-    before, after = row_logits(model, [first, second, third]), row_logits(model, [first, other, third])
-    torch.testing.assert_close(after[0], before[0])
-    torch.testing.assert_close(after[2], before[2])
-    assert not torch.allclose(after[1], before[1])
 
 
 row_of_any_kind = st.builds(
