@@ -110,18 +110,14 @@ def find_threshold(
 
     It lies midway between two observed probabilities. ``None`` if no threshold reaches it.
     """
-    ranked = sorted(zip(p_fail, fails, strict=True), reverse=True)
-    total = sum(fails)
-    found: list[Threshold] = []
-    hits = 0
-    for said, (p, fail) in enumerate(ranked, start=1):
-        hits += fail
-        below = ranked[said][0] if said < len(ranked) else 0.0
-        if below == p and said < len(ranked):
-            continue  # equal probabilities fall on the same side
-        found.append(
-            Threshold(wanted=wanted, threshold=(p + below) / 2, precision=hits / said, recall=hits / total)
-        )
+    from sklearn.metrics import precision_recall_curve
+
+    precision, recall, observed = (values.tolist() for values in precision_recall_curve(fails, p_fail))
+    found = [
+        Threshold(wanted=wanted, threshold=(p + below) / 2, precision=precise, recall=recalled)
+        for p, below, precise, recalled in zip(observed, [0.0, *observed], precision, recall, strict=False)
+    ]
+    found.reverse()  # of equally good ones, the highest
     if target == "precision":
         reached = [item for item in found if item.precision >= wanted]
         return max(reached, key=lambda item: item.recall, default=None)

@@ -81,12 +81,3 @@ def keep_4_bit_layout(model: Any) -> None:
     for module in model.modules():
         if hasattr(module, "support_avx512bf16_for_cpu"):
             module.support_avx512bf16_for_cpu = False
-
-
-def parameter_count(model: Any) -> int:
-    """Number of parameters of a model, also if they are packed in 4 bits."""
-    total = 0
-    for weight in model.parameters():
-        state = getattr(weight, "quant_state", None)
-        total += (weight if state is None else state).shape.numel()
-    return total

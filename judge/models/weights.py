@@ -9,7 +9,7 @@ from typing import Any, Literal
 from judge.errors import JudgeError, counted
 from judge.models import attention, hardware
 from judge.models.base import find_model, unknown_model
-from judge.models.quantization import Quantization, keep_4_bit_layout, parameter_count, quantized_loading
+from judge.models.quantization import Quantization, keep_4_bit_layout, quantized_loading
 from judge.progress import stage
 
 Precision = Literal["auto", "float32", "bfloat16", "float16"]
@@ -38,7 +38,7 @@ class LoadedModel:
         return {
             "model": self.name,
             "revision": self.revision,
-            "parameters": parameter_count(self.model),
+            "parameters": self.model.num_parameters(),
             "dtype": str(self.model.dtype).removeprefix("torch."),
             **quantized,
             "device": str(self.model.device),
