@@ -33,13 +33,13 @@ def train(network: Any, optimizer: Any, sequences: list[dict[str, Any]], most_to
     from accelerate import Accelerator
 
     from judge.models.batching import by_length
-    from judge.training.sharing import SharedCollator
+    from judge.training.sharing import collate_sequences
     from judge.training.trainer import weighted_losses
 
     accelerator = Accelerator(cpu=not torch.cuda.is_available(), mixed_precision="bf16")
     begin = time.perf_counter()
     for batch in by_length([row["length"] for row in sequences], most_tokens):
-        inputs = SharedCollator(pad)([sequences[at] for at in batch])
+        inputs = collate_sequences([sequences[at] for at in batch], pad)
         losses, weights, _ = weighted_losses(accelerator, network, inputs)
         (losses.sum() / weights.sum()).backward()
         optimizer.step()

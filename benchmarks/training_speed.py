@@ -22,6 +22,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -42,8 +43,8 @@ def make_trainer(case: str, side: str, rows: list[dict[str, Any]], settings: Any
     from judge.models.weights import load_weights
     from judge.training.data import Example
     from judge.training.models import leave_casts_to_autocast
-    from judge.training.pairs import SharedPairCollator, share_prompts
-    from judge.training.sharing import SharedCollator, share
+    from judge.training.pairs import collate_pairs, share_prompts
+    from judge.training.sharing import collate_sequences, share
     from judge.training.trainer import JudgeDPOTrainer, JudgeSFTTrainer
 
     class TokenizedDPOTrainer(DPOTrainer):
@@ -90,7 +91,7 @@ def make_trainer(case: str, side: str, rows: list[dict[str, Any]], settings: Any
             return TokenizedDPOTrainer(**parts, args=arguments)
         share_prompts(model)
         trainer: Any = JudgeDPOTrainer(
-            **parts, args=arguments, data_collator=SharedPairCollator(tokenizer.pad_token_id)
+            **parts, args=arguments, data_collator=partial(collate_pairs, pad_id=tokenizer.pad_token_id)
         )
     elif side == "trl":
         parts["train_dataset"] = Dataset.from_list(
@@ -117,7 +118,7 @@ def make_trainer(case: str, side: str, rows: list[dict[str, Any]], settings: Any
             dataset_kwargs={"skip_prepare_dataset": True},
         )
         trainer = JudgeSFTTrainer(
-            **parts, args=arguments, data_collator=SharedCollator(tokenizer.pad_token_id)
+            **parts, args=arguments, data_collator=partial(collate_sequences, pad_id=tokenizer.pad_token_id)
         )
     leave_casts_to_autocast(trainer)
     return trainer

@@ -12,7 +12,7 @@ from judge.training.arguments import common_arguments, make_arguments
 from judge.training.config import DPORecipe
 from judge.training.data import Example, check_cut_share, load_examples
 from judge.training.models import data_file, load_trainable, lora_config, shares_prefixes
-from judge.training.pairs import SharedPairCollator, share_prompts
+from judge.training.pairs import collate_pairs, share_prompts
 from judge.training.run import train_and_save
 from judge.training.sft import show_row
 from judge.training.validation import judge_live
@@ -80,7 +80,7 @@ def train_dpo(recipe: DPORecipe) -> dict[str, Any]:
         model=model,
         ref_model=reference,
         args=make_arguments(DPOConfig, recipe, **common_arguments(recipe, len(train))),
-        data_collator=SharedPairCollator(tokenizer.pad_token_id) if sharing else None,
+        data_collator=partial(collate_pairs, pad_id=tokenizer.pad_token_id) if sharing else None,
         train_dataset=Dataset.from_list([*map(preference_columns, train)]),
         eval_dataset=Dataset.from_list([*map(preference_columns, validation)]) if validation else None,
         processing_class=tokenizer,

@@ -7,7 +7,6 @@ head, losses and figures run on these, so all of its pairwise losses work and ar
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from judge.models.attention import tree_attention
@@ -20,9 +19,8 @@ REFERENCE = ("ref_chosen_logps", "ref_rejected_logps")
 """Columns of precomputed reference log-probabilities."""
 
 
-@dataclass
-class SharedPairCollator:
-    """Makes a batch of pairs, each with ``prompt_ids``, ``chosen_ids`` and ``rejected_ids``.
+def collate_pairs(pairs: Sequence[dict[str, Any]], pad_id: int) -> "dict[str, torch.Tensor]":
+    """Make a batch of pairs, each with ``prompt_ids``, ``chosen_ids`` and ``rejected_ids``.
 
     Returns tensors for :func:`share_prompts`. ``input_ids``, ``completion_mask`` and ``columns`` have
     ``2 * pairs`` rows, first the chosen, then the rejected ones: a completion and the token before it, with
@@ -32,52 +30,47 @@ class SharedPairCollator:
 
     If a pair has more than :data:`TREE_TOKENS` tokens, TRL's own collator makes the batch: two rows per pair.
     """
+    import torch
 
-    pad_id: int
+    sides = [[list(pair[name]) for pair in pairs] for name in ("chosen_ids", "rejected_ids")]
+    trees = [
+        make_tree(
+            [pair["prompt_ids"] + chosen, pair["prompt_ids"] + rejected],
+            [len(chosen) + 1, len(rejected) + 1],
+        )
+        for pair, chosen, rejected in zip(pairs, *sides, strict=True)
+    ]
+    if any(len(tree.ids) > TREE_TOKENS for tree in trees):
+        from trl.trainer.dpo_trainer import DataCollatorForPreference
 
-    def __call__(self, pairs: Sequence[dict[str, Any]]) -> "dict[str, torch.Tensor]":
-        """Collate one batch."""
-        import torch
-
-        sides = [[list(pair[name]) for pair in pairs] for name in ("chosen_ids", "rejected_ids")]
-        trees = [
-            make_tree(
-                [pair["prompt_ids"] + chosen, pair["prompt_ids"] + rejected],
-                [len(chosen) + 1, len(rejected) + 1],
-            )
-            for pair, chosen, rejected in zip(pairs, *sides, strict=True)
-        ]
-        if any(len(tree.ids) > TREE_TOKENS for tree in trees):
-            from trl.trainer.dpo_trainer import DataCollatorForPreference
-
-            rows_of_pairs: dict[str, torch.Tensor] = DataCollatorForPreference(self.pad_id)([*pairs])
-            return rows_of_pairs
-        completions = sides[0] + sides[1]
-        ends = [tree.ends[0] for tree in trees] + [tree.ends[1] for tree in trees]
-        rows = [
-            [pair["prompt_ids"][-1], *completion]
-            for pair, completion in zip([*pairs, *pairs], completions, strict=True)
-        ]
-        columns = [list(range(end + 1 - len(row), end + 1)) for row, end in zip(rows, ends, strict=True)]
-        nodes = pad([tree.nodes for tree in trees])
-        batch = {
-            "input_ids": pad(rows, self.pad_id),
-            "completion_mask": pad([[0] + [1] * len(completion) for completion in completions], 0),
-            "columns": pad(columns, 0),
-            "tree_ids": pad([tree.ids for tree in trees], self.pad_id),
-            "tree_positions": pad([tree.positions for tree in trees], 0),
-            "tree_nodes": nodes,
-            "tree_parents": pad([tree.parents for tree in trees]),
-            "attention_mask": (nodes >= 0).long(),
-        }
-        for name in REFERENCE:
-            if name in pairs[0]:
-                batch[name] = torch.tensor([pair[name] for pair in pairs])
-        return batch
+        rows_of_pairs: dict[str, torch.Tensor] = DataCollatorForPreference(pad_id)([*pairs])
+        return rows_of_pairs
+    completions = sides[0] + sides[1]
+    ends = [tree.ends[0] for tree in trees] + [tree.ends[1] for tree in trees]
+    rows = [
+        [pair["prompt_ids"][-1], *completion]
+        for pair, completion in zip([*pairs, *pairs], completions, strict=True)
+    ]
+    columns = [list(range(end + 1 - len(row), end + 1)) for row, end in zip(rows, ends, strict=True)]
+    nodes = pad([tree.nodes for tree in trees])
+    batch = {
+        "input_ids": pad(rows, pad_id),
+        "completion_mask": pad([[0] + [1] * len(completion) for completion in completions], 0),
+        "columns": pad(columns, 0),
+        "tree_ids": pad([tree.ids for tree in trees], pad_id),
+        "tree_positions": pad([tree.positions for tree in trees], 0),
+        "tree_nodes": nodes,
+        "tree_parents": pad([tree.parents for tree in trees]),
+        "attention_mask": (nodes >= 0).long(),
+    }
+    for name in REFERENCE:
+        if name in pairs[0]:
+            batch[name] = torch.tensor([pair[name] for pair in pairs])
+    return batch
 
 
 def share_prompts(model: Any) -> None:
-    """Make a causal language model accept the batches of :class:`SharedPairCollator`.
+    """Make a causal language model accept the batches of :func:`collate_pairs`.
 
     Its layers then run on the trees and return the hidden states of ``input_ids``. Batches without trees run
     as before. Call this before a trainer wraps the model.

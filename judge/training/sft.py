@@ -11,7 +11,7 @@ from judge.training.config import SFTRecipe
 from judge.training.data import IGNORED, Example, check_cut_share, choose_rows, load_examples
 from judge.training.models import data_file, load_trainable, lora_config, shares_prefixes
 from judge.training.run import train_and_save
-from judge.training.sharing import SharedCollator, draw_documents, share, shuffle_documents
+from judge.training.sharing import collate_sequences, draw_documents, share, shuffle_documents
 from judge.training.validation import judge_live
 
 
@@ -67,7 +67,7 @@ def train_sft(recipe: SFTRecipe, callbacks: Sequence[Any] = ()) -> dict[str, Any
         ),
         train_dataset=Dataset.from_list(sequences),
         eval_dataset=Dataset.from_list(held_out) if held_out else None,
-        data_collator=SharedCollator(tokenizer.pad_token_id),
+        data_collator=partial(collate_sequences, pad_id=tokenizer.pad_token_id),
         processing_class=tokenizer,
         peft_config=lora_config(recipe),
         callbacks=list(callbacks),

@@ -5,7 +5,6 @@ See :mod:`judge.models.prefix_tree` for the layout.
 
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from judge.models.attention import tree_attention
@@ -130,33 +129,27 @@ def _pack(examples: Sequence[Example], loss_mean: LossMean) -> dict[str, Any]:
     }
 
 
-@dataclass
-class SharedCollator:
-    """Pads packed sequences.
+def collate_sequences(rows: Sequence[dict[str, Any]], pad_id: int) -> "dict[str, torch.Tensor]":
+    """Pad packed sequences.
 
     Returns ``input_ids``, ``labels`` and ``weights`` of shape ``(rows, tokens)``. If a sequence has branches,
     also ``position_ids`` and ``nodes`` of that shape, and ``parents``, from which :func:`branch_inputs` makes
     the attention mask on the training device. Single rows are padded on the right, so they need neither
     positions nor a mask, and attention uses its plain causal kernel.
     """
-
-    pad_id: int
-
-    def __call__(self, rows: Sequence[dict[str, Any]]) -> "dict[str, torch.Tensor]":
-        """Collate one batch."""
-        parents = [row["parents"] for row in rows]
-        fillers = {"input_ids": self.pad_id, "labels": IGNORED, "weights": 0.0}
-        branches = any(len(above) > 1 for above in parents)
-        if branches:
-            fillers |= {"position_ids": 0, "nodes": -1}
-        batch = {name: pad([row[name] for row in rows], filler) for name, filler in fillers.items()}
-        if branches:
-            batch["parents"] = pad(parents)
-        return batch
+    parents = [row["parents"] for row in rows]
+    fillers = {"input_ids": pad_id, "labels": IGNORED, "weights": 0.0}
+    branches = any(len(above) > 1 for above in parents)
+    if branches:
+        fillers |= {"position_ids": 0, "nodes": -1}
+    batch = {name: pad([row[name] for row in rows], filler) for name, filler in fillers.items()}
+    if branches:
+        batch["parents"] = pad(parents)
+    return batch
 
 
 def branch_inputs(model: Any, batch: "dict[str, torch.Tensor]") -> dict[str, Any]:
-    """Attention mask and positions for a batch of :class:`SharedCollator` with branches; else empty."""
+    """Attention mask and positions for a batch of :func:`collate_sequences` with branches; else empty."""
     if "nodes" not in batch:
         return {}
     mask = tree_attention(model, batch["nodes"], batch["parents"])

@@ -95,7 +95,7 @@ class _Judge:
 
 
 class JudgeSFTTrainer(_Judge, SFTTrainer):
-    """Cross-entropy over label positions, for batches of :class:`judge.training.sharing.SharedCollator`.
+    """Cross-entropy over label positions, for batches of :func:`judge.training.sharing.collate_sequences`.
 
     The loss of a step is the weighted mean over all its label tokens, of all processes and accumulated
     micro-batches; the loss of an evaluation is the weighted mean over the whole split.

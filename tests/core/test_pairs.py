@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge.training.pairs import SharedPairCollator, share_prompts
+from judge.training.pairs import collate_pairs, share_prompts
 from judge.training.trainer import JudgeDPOTrainer, LengthSampler
 
 LOSSES = (
@@ -82,7 +83,7 @@ def make_trainer(
         args=DPOConfig(**arguments),
         train_dataset=Dataset.from_list(UNEQUAL),
         processing_class=tokenizer_of(folder),
-        data_collator=SharedPairCollator(0) if sharing else None,
+        data_collator=partial(collate_pairs, pad_id=0) if sharing else None,
         peft_config=LoraConfig(r=4, target_modules="all-linear", task_type="CAUSAL_LM") if lora else None,
     )
     torch.manual_seed(3)
@@ -199,8 +200,8 @@ def test_a_pair_that_is_too_long_for_a_tree_trains_as_two_rows(
 ) -> None:
     pairs = make_pairs([(30, 4, 3), (80, 5, 9)])
     monkeypatch.setattr("judge.training.pairs.TREE_TOKENS", 60)
-    assert "tree_ids" in SharedPairCollator(0)(pairs[:1])
-    batch = SharedPairCollator(0)(pairs)
+    assert "tree_ids" in collate_pairs(pairs[:1], 0)
+    batch = collate_pairs(pairs, 0)
     assert "tree_ids" not in batch and batch["input_ids"].shape == (4, 89)
     assert_same_step(*both, pairs)
 

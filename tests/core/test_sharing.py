@@ -20,7 +20,7 @@ from judge.models.prefix_tree import added_tokens, make_tree, tree_mask
 from judge.prompting.prompts import BuiltinPrompt, format_judgement
 from judge.prompting.rendering import Renderer, common_prefix
 from judge.training.data import IGNORED, Example, choose_rows
-from judge.training.sharing import SharedCollator, _together, draw_documents, share
+from judge.training.sharing import _together, collate_sequences, draw_documents, share
 from judge.types import MODES, Label, Sample
 
 VOCABULARY = 256  # the tiny model has a few more
@@ -155,7 +155,7 @@ def assert_same_training(
     expected = gradients(model, loss)
     assert len(expected) == 2 * 2 * 7  # two factors, two layers, seven linear layers each
     sequences = share(rows, limit, compute.loss_mean, join)
-    found_loss = compute(model, SharedCollator(0)(sequences))
+    found_loss = compute(model, collate_sequences(sequences, 0))
     found = gradients(model, found_loss)
     assert found_loss.item() == pytest.approx(loss.item(), rel=1e-5)
     assert found.keys() == expected.keys()
@@ -199,7 +199,7 @@ def test_prefixes_of_every_kind(rows: list[Example], model: Any, compute_loss: A
 def test_the_head_runs_on_labels_alone(model: Any, compute_loss: Any) -> None:
     """Rows of a batch have theirs at different places; doctor counts one logit vector a label token."""
     rows = draw_rows([(20, 3, 2), (45, 3, 5), (33, 4, 1)])
-    batch = SharedCollator(0)(share(rows, 0, compute_loss.loss_mean))
+    batch = collate_sequences(share(rows, 0, compute_loss.loss_mean), 0)
     _, outputs = compute_loss(model, batch, return_outputs=True)
     assert len(batch["labels"]) == 3
     assert outputs.logits.shape[:-1] == (sum(len(row.completions[0]) for row in rows),)
@@ -209,10 +209,10 @@ def test_micro_batches_add_up_to_the_step(model: Any, compute_loss: Any) -> None
     rows = draw_rows([(20, 3, 2), (20, 3, 5), (20, 4, 1), (9, 3, 3), (20, 1, 2)])
     sequences = share(rows, 60, compute_loss.loss_mean)
     assert len(sequences) == 2
-    batches = [SharedCollator(0)(sequences[:1]), SharedCollator(0)(sequences[1:])]
+    batches = [collate_sequences(sequences[:1], 0), collate_sequences(sequences[1:], 0)]
     weight = sum(batch["weights"].sum() for batch in batches)
     with torch.no_grad():
-        whole = compute_loss(model, SharedCollator(0)(sequences)).item()
+        whole = compute_loss(model, collate_sequences(sequences, 0)).item()
         parts = [compute_loss(model, batch, num_items_in_batch=weight).item() for batch in batches]
     assert sum(parts) == pytest.approx(whole, rel=1e-5)
 
@@ -294,13 +294,13 @@ def test_a_tree_has_so_many_tokens_at_most(monkeypatch: pytest.MonkeyPatch) -> N
     assert all(len(row["input_ids"]) <= 60 or row["parents"] == [-1] for row in sequences)
     assert sum(weight > 0 for row in sequences for weight in row["weights"]) == 51
     # Neither a mask nor positions: transformers' attention then runs in its kernel for plain text.
-    assert SharedCollator(0)(sequences[-1:]).keys() == {"input_ids", "labels", "weights"}
+    assert collate_sequences(sequences[-1:], 0).keys() == {"input_ids", "labels", "weights"}
 
 
 def test_what_is_collated_grows_with_the_tokens_alone() -> None:
     rows = [example(range(2000), [1, 2]), example([*range(2000), 7], [3])]
     [sequence] = share(rows, 10_000)
-    batch = SharedCollator(0)([sequence])
+    batch = collate_sequences([sequence], 0)
     assert sum(tensor.numel() for tensor in batch.values()) < 6 * 2010
 
 
@@ -349,7 +349,7 @@ def test_joined_documents_stay_whole(documents: list[tuple[int, int]], limit: in
 def test_the_mask() -> None:
     rows = [example([1, 2, 3, 4], [5]), example([1, 2, 3, 6], [7])]
     assert common_prefix([row.prompt for row in rows]) == 3
-    collated = SharedCollator(9)([*share(rows, 10_000), *share([example([1], [2])], 0)])
+    collated = collate_sequences([*share(rows, 10_000), *share([example([1], [2])], 0)], 9)
     assert collated["input_ids"].tolist() == [[1, 2, 3, 4, 5, 3, 6, 7], [1, 2] + [9] * 6]
     assert collated["position_ids"][0].tolist() == [0, 1, 2, 3, 4, 2, 3, 4]
     assert collated["labels"][0].tolist() == [IGNORED] * 4 + [5] + [IGNORED] * 2 + [7]
