@@ -12,7 +12,7 @@ from transformers import Trainer
 from judge.checker import Checker
 from judge.encoder.examples import UNKNOWN
 from judge.encoder.folder import WEIGHTS
-from judge.errors import InputError, counted
+from judge.errors import InputError, JudgeError, counted
 from judge.progress import say
 from judge.samples import read_samples
 from judge.training.config import RunConfig
@@ -63,9 +63,15 @@ class BatchTrainer(Trainer):
         self.save(self.accelerator.unwrap_model(self.model), folder)
 
     def _load_from_checkpoint(self, resume_from_checkpoint: str, model: Any = None) -> None:
-        # transformers' own would pass over weights of other names.
+        """Raise ``JudgeError`` for weights of other names, which transformers' own method would pass over."""
         network = self.model if model is None else model
-        network.load_state_dict(load_file(Path(resume_from_checkpoint) / WEIGHTS))
+        try:
+            network.load_state_dict(load_file(Path(resume_from_checkpoint) / WEIGHTS))
+        except (OSError, RuntimeError) as error:
+            raise JudgeError(
+                f"{resume_from_checkpoint}: holds no weights of this network (as of an earlier version); "
+                "start again with overwrite=true"
+            ) from error
 
 
 def read_splits(file: Path) -> dict[str, list[Sample]]:
