@@ -23,16 +23,8 @@ LOSSES = ("sigmoid", "ipo", "hinge", "sigmoid_norm")
 
 def both_sides(case: str, rows: list[dict[str, Any]], model: str, steps: int, **changes: Any) -> list[Any]:
     """The trainer of each side, with the same adapters; ``changes`` are settings of ``make_trainer``."""
-    settings = SimpleNamespace(
-        **{
-            "model": model,
-            "precision": "float32",
-            "batch": 2,
-            "steps": steps - 1,
-            "gradient_checkpointing": False,
-            **changes,
-        }
-    )
+    usual = {"precision": "float32", "batch": 2, "gradient_checkpointing": False}
+    settings = SimpleNamespace(model=model, steps=steps - 1, **{**usual, **changes})
     trainers = [make_trainer(case, side, rows, settings) for side in ("shared", "trl")]
     for trainer in trainers:
         torch.manual_seed(0)

@@ -26,49 +26,42 @@ ALIGNED = 16
 """Alignment of the rows of a mask, in numbers, with which PyTorch's memory-efficient kernel needs no copy."""
 
 
-class BlockPlans:
-    """The blocks to compute for each mask: planned in a model's first layer, and reused in all others."""
+def planned_blocks(
+    query: "torch.Tensor", key: "torch.Tensor", mask: "torch.Tensor | None", causal: bool, plans: Any
+) -> "tuple[Block, ...] | None":
+    """The blocks to compute, for queries and keys ``(rows, heads, tokens, size)``.
 
-    def __init__(self) -> None:
-        from torch.utils.weak import WeakTensorKeyDictionary
+    ``None`` if PyTorch's kernel should be used: for few tokens, and for plain text in float32, where it is as
+    fast. ``plans`` holds the blocks of each mask: made in a model's first layer, and reused in all others.
+    """
+    import torch
 
-        self._kept: Any = WeakTensorKeyDictionary()
-
-    def blocks(
-        self, query: "torch.Tensor", key: "torch.Tensor", mask: "torch.Tensor | None", causal: bool
-    ) -> "tuple[Block, ...] | None":
-        """The blocks to compute, for queries and keys ``(rows, heads, tokens, size)``.
-
-        ``None`` if PyTorch's kernel should be used: for few tokens, and for plain text in float32, where it
-        is as fast.
-        """
-        import torch
-
-        rows, _, tokens, _ = query.shape
-        kind = query.device.type
-        dtype = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else query.dtype
-        if tokens <= BLOCK_BYTES // dtype.itemsize:
-            return None
-        if mask is None:
-            plain = tokens == key.shape[2] and causal and dtype.itemsize < 4
-            return causal_blocks(rows, tokens, dtype) if plain else None
-        if (self._kept.get(mask) or (None,))[0] is not dtype:
-            self._kept[mask] = (dtype, masked_blocks(mask.expand(rows, -1, -1, -1), dtype))
-        found: tuple[Block, ...] = self._kept[mask][1]
-        return found
+    rows, _, tokens, _ = query.shape
+    kind = query.device.type
+    dtype = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else query.dtype
+    if tokens <= BLOCK_BYTES // dtype.itemsize:
+        return None
+    if mask is None:
+        plain = tokens == key.shape[2] and causal and dtype.itemsize < 4
+        return causal_blocks(rows, tokens, dtype) if plain else None
+    if (plans.get(mask) or (None,))[0] is not dtype:
+        plans[mask] = (dtype, masked_blocks(mask.expand(rows, -1, -1, -1), dtype))
+    found: tuple[Block, ...] = plans[mask][1]
+    return found
 
 
 def register() -> str:
     """Register the implementation with transformers; returns its name."""
     import torch
     from torch.nn.functional import scaled_dot_product_attention
+    from torch.utils.weak import WeakTensorKeyDictionary
     from transformers import AttentionInterface, AttentionMaskInterface
     from transformers.integrations.sdpa_attention import sdpa_attention_forward
     from transformers.masking_utils import sdpa_mask
 
     from judge.models.blocked_attention import attend
 
-    plans = BlockPlans()
+    plans = WeakTensorKeyDictionary()
 
     def forward(
         module: Any,
@@ -97,7 +90,7 @@ def register() -> str:
         causal = getattr(module, "is_causal", True) if causal is None else causal
         blocks = None
         if not options.get("dropout"):
-            blocks = plans.blocks(query, key, attention_mask, causal)
+            blocks = planned_blocks(query, key, attention_mask, causal, plans)
         if blocks is None:
             return sdpa_attention_forward(module, query, key, value, attention_mask, **options)
         scale = options.get("scaling")
