@@ -22,7 +22,7 @@ class CalibratedChecker(Checker):
         """The model, its number format and how it reads samples: what a calibration is fitted for."""
 
     def calibration(self) -> "Calibration | None":
-        """The calibration that applies to this mode, prompt and number format, if there is one."""
+        """The calibration that applies to this mode and prompt, if there is one."""
         found = self.calibrations.get(self.mode)
         return found if found and found.misfit(self.reads_with()) is None else None
 

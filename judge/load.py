@@ -64,7 +64,7 @@ def load_judge(
         revision: Hub revision.
         precision: number format to compute in. On a GPU, ``auto`` is the format the judge was trained in, if
             the GPU supports it; on a CPU it is float32, or bfloat16 if the CPU multiplies it natively and the
-            judge's calibration holds for it.
+            judge was calibrated in it.
         max_length: upper bound on the context in tokens.
         max_new_tokens: length limit of a reason-mode reply.
         decoding: ``constrained``, the default, forces reason-mode replies into the form of a verdict if the
@@ -146,7 +146,7 @@ def load_judge(
     from judge.pages.load import load_pages, reads_pages
 
     identity = {} if backend == "openai" else read_identity(model, revision)
-    if precision == "auto" and backend == "transformers" and template is None and not claims:
+    if precision == "auto" and backend == "transformers" and template is None:
         precision = _calibrated_format(model, revision, mode or taught_mode(identity))
     if backend != "openai" and is_encoder(model, identity, revision):
         pages = reads_pages(identity)
@@ -170,7 +170,7 @@ def load_judge(
                 find_folder(model_path(model), revision),
                 identity,
                 name=model,
-                # Small enough for float32 anywhere; a calibration then holds on every machine.
+                # Small enough for float32 anywhere, so verdicts are the same on every machine.
                 precision="float32" if precision == "auto" else precision,
                 max_length=max_length,
                 batch_tokens=batch_tokens,
@@ -223,12 +223,12 @@ def load_judge(
 
 
 def _calibrated_format(model: str, revision: str | None, mode: Mode) -> Precision:
-    """bfloat16 if the CPU multiplies it natively and the judge's calibration holds for it; else ``auto``."""
+    """bfloat16 if the CPU multiplies it natively and the judge was calibrated in it; else ``auto``."""
     from judge.calibration.curve import read_calibrations
     from judge.models.hardware import this_device
 
     kept = read_calibrations(model, revision).get(mode)
-    if kept is None or "bfloat16" not in (kept.precision, *kept.also):
+    if kept is None or kept.precision != "bfloat16":
         return "auto"
     device = this_device()
     return "bfloat16" if device.kind == "cpu" and device.bfloat16 else "auto"

@@ -87,7 +87,12 @@ class NeverSeen(StrictConfig):
 
 
 class Fitted(StrictConfig):
-    """The prompt and number format that a calibration was fitted for, and the samples it was fitted on."""
+    """The prompt and number format that a calibration was fitted with, and the samples it was fitted on.
+
+    It applies to the same prompt and to weights that are quantized in the same way. Among float32, bfloat16
+    and float16 it is the same one: rounding moves probabilities far less than calibrating does. Older files
+    lack ``precision`` and ``quantization``; their weights are taken as plain.
+    """
 
     prompt_hash: str
     precision: str | None = None
@@ -97,13 +102,18 @@ class Fitted(StrictConfig):
     fail: int
     groups: int
 
+    def misfit(self, description: Mapping[str, Any]) -> str | None:
+        """Why it does not apply to a judge with this ``describe()``; ``None`` if it does."""
+        if self.prompt_hash != description["prompt_hash"]:
+            return "another prompt"
+        quantization = description.get("quantization")
+        if self.quantization != quantization:
+            return f"{_weights(self.quantization)}, and the judge is loaded with {_weights(quantization)}"
+        return None
+
 
 class Calibration(Fitted):
     """A curve, thresholds, and what they were fitted on.
-
-    It applies only to the prompt with ``prompt_hash`` and to the number format that the judge computed in
-    (``precision`` and ``quantization``), or formats in which the labels were found to be the same (``also``).
-    Older files lack these fields: their precision is unknown, and their weights are taken as plain.
 
     The two errors are of out-of-fold probabilities: each sample's by a curve that saw no sample about its
     document. If ``never_seen`` is set, the curve was flattened accordingly after the fit, and these two
@@ -112,7 +122,6 @@ class Calibration(Fitted):
 
     curve: Curve
     thresholds: dict[Target, Threshold] = Field(default_factory=dict)
-    also: tuple[str, ...] = Field(default=(), exclude_if=lambda found: not found)
     ece_before: float
     ece_after: float
     never_seen: NeverSeen | None = Field(default=None, exclude_if=lambda found: found is None)
@@ -153,19 +162,6 @@ class Calibration(Fitted):
     def half(self) -> float:
         """The probability that was 0.5 before :meth:`at_rate` moved it."""
         return chance(self.curve.shift)
-
-    def misfit(self, description: Mapping[str, Any]) -> str | None:
-        """Why it does not apply to a judge with this ``describe()``; ``None`` if it does."""
-        if self.prompt_hash != description["prompt_hash"]:
-            return "another prompt"
-        quantization = description.get("quantization")
-        if self.quantization != quantization:
-            return f"{_weights(self.quantization)}, and the judge is loaded with {_weights(quantization)}"
-        precision = description.get("dtype")
-        known = self.precision is not None and precision is not None
-        if known and precision not in (self.precision, *self.also):
-            return f"{self.precision}, and the judge computes in {precision}"
-        return None
 
 
 def _weights(quantization: Quantization | None) -> str:

@@ -148,7 +148,7 @@ def with_claims(
     if calibration is not None and (judge.mode != "verdict" or calibration.misfit(judge.describe())):
         warn(
             f"{model}: its calibration of claims is set aside, because it was fitted to another mode, prompt "
-            "or number format; judge calibrate --claims fits another"
+            "or quantization; judge calibrate --claims fits another"
         )
         calibration = None
     return ClaimsJudge(judge, calibration, 0.5 if threshold is None else threshold)

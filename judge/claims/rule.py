@@ -7,8 +7,7 @@ this ranks answers better than either part (docs/claims.md).
 """
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from judge.calibration.curve import Curve, Fitted, chance, log_odds
 
@@ -20,8 +19,8 @@ class ClaimsCalibration(Fitted):
     """Two curves, and what they were fitted on.
 
     ``sentences`` maps a judge's raw probability that a sentence is wrong to the share of such sentences that
-    are; ``answers`` maps :func:`combine` to the share of such answers that are FAIL. They apply to the prompt
-    and number format that they were fitted with. The errors are of out-of-fold probabilities.
+    are; ``answers`` maps :func:`combine` to the share of such answers that are FAIL. The errors are of
+    out-of-fold probabilities.
     """
 
     sentences: Curve
@@ -32,11 +31,6 @@ class ClaimsCalibration(Fitted):
     ece_answers: float
     auroc_sentences: float
     auroc_answers: float
-
-    def misfit(self, description: Mapping[str, Any]) -> bool:
-        """Whether it was fitted to another prompt or number format than a judge with this ``describe()``."""
-        found = tuple(description.get(name) for name in ("prompt_hash", "quantization", "dtype"))
-        return found != (self.prompt_hash, self.quantization, self.precision)
 
 
 def any_wrong(p_wrong: Sequence[float]) -> float:

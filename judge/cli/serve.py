@@ -50,9 +50,7 @@ def serve_command(
 
     from judge.baselines.rules import CONSTANT, TRIVIAL_BASELINES
     from judge.claims.checker import with_claims
-    from judge.claims.rule import FIELD
     from judge.load import load_judge
-    from judge.models.hardware import this_device
     from judge.models.identity import read_identity
     from judge.serving.app import create_app
     from judge.serving.listening import address_of, listen_on, run_until_stopped
@@ -70,8 +68,6 @@ def serve_command(
         alone = settings["backend"] != "openai" and settings["cascade"] is None
         ruled = alone and settings["prior"] is None
         identity = read_identity(model) if ruled else {}
-        if settings["precision"] == "auto" and this_device().kind == "cpu":
-            settings = {**settings, "precision": identity.get(FIELD, {}).get("precision") or "auto"}
         judge = load_judge(model, **{**settings, "max_length": settings["max_length"] or PROMPT_TOKENS})
         claims = with_claims(judge, identity, model, 0.5 if named else None)
         config = uvicorn.Config(

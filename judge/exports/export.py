@@ -6,7 +6,6 @@ is complete and the parity within its limits, or if failed exports are to be kep
 """
 
 import tempfile
-import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from judge.calibration.curve import read_calibrations
 from judge.encoder.load import is_encoder
-from judge.errors import InputError, JudgeError, JudgeWarning, unknown
+from judge.errors import InputError, JudgeError, unknown
 from judge.exports.parity import Parity, parity
 from judge.exports.prompts import prompt_texts
 from judge.files import JUDGE_FILE, appearing, write_json, write_text
@@ -124,18 +123,11 @@ def _refuse_unknown(model: str) -> None:
 
 
 def _identity(identity: dict[str, Any], model: str, encoder: bool) -> dict[str, Any]:
-    """The export's ``judge.json``: the judge's, completed with prompt and label words for language models.
-
-    Calibrations lose the number format they were fitted for: the comparison checks that they still apply.
-    """
+    """The export's ``judge.json``: the judge's, completed with prompt and label words for language models."""
     found = dict(identity)
     if not encoder:
         words = {language: dict(pair) for language, pair in LABEL_WORDS.items()}
         found = {**BuiltinPrompt().describe(), "label_words": words, "base_model": model, **found}
-    found["calibration"] = {
-        mode: {**values, "precision": None, "also": ()}
-        for mode, values in identity.get("calibration", {}).items()
-    }
     found["exported_from"] = model
     return found
 
@@ -206,10 +198,7 @@ def _check(model: str, folder: Path, kind: str, samples: Sequence[Sample]) -> Pa
         judge: Any = load_judge(name, **more)
         return replace(judge, calibrations=calibrations).check(samples)
 
-    with warnings.catch_warnings():  # the comparison uses the calibration in another number format
-        warnings.filterwarnings("ignore", message=".* is set aside", category=JudgeWarning)
-        original = verdicts(model, precision="float32")
-    return parity(original, verdicts(str(folder)), kind)
+    return parity(verdicts(model, precision="float32"), verdicts(str(folder)), kind)
 
 
 def _modelfile(folder: Path, identity: dict[str, Any], found: Parity | None) -> str:
