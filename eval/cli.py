@@ -24,15 +24,13 @@ from judge.cli.options import (
     parse_names,
     watch_languages,
 )
-from judge.cli.settings import WithSettings, setting
+from judge.cli.settings import setting
 from judge.errors import InputError
 from judge.progress import say, stage
 from judge.types import Sample, lone_surrogate
 
 if TYPE_CHECKING:
     from eval.benchmarks.base import Benchmark
-
-app = typer.Typer(add_completion=False)
 
 OPEN_FACTUAL = "open_factual_bench"
 
@@ -77,9 +75,8 @@ def _sets(
     return list(sets.values())
 
 
-@app.command("eval", cls=WithSettings)
 @loads_judge()
-def evaluate_command(
+def eval_command(
     settings: Settings,
     model: Annotated[
         str | None,

@@ -12,10 +12,7 @@ from eval.comparison import Comparison, compare_results
 from eval.tables import Row, Share, Table, percent, points, print_table
 from judge.errors import InputError
 
-app = typer.Typer(add_completion=False)
 
-
-@app.command("compare")
 def compare_command(
     first: Annotated[Path, typer.Argument(help="Result folder of one judge.")],
     second: Annotated[Path, typer.Argument(help="Result folder of the other.")],

@@ -8,6 +8,7 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
+from judge.cli.help import app_of
 from judge.cli.main import main
 from judge.load import load_judge
 from judge.types import Sample
@@ -31,6 +32,6 @@ def call(*arguments: object) -> int:
     return code
 
 
-def invoke(app: typer.Typer, *arguments: object) -> Result:
-    """Run one command's app with these arguments; its errors are raised as they are."""
-    return CliRunner().invoke(app, [str(item) for item in arguments], catch_exceptions=False)
+def invoke(command: typer.Typer | Callable[..., None], *arguments: object) -> Result:
+    """Run the app of one command with these arguments; its errors are raised as they are."""
+    return CliRunner().invoke(app_of(command), [str(item) for item in arguments], catch_exceptions=False)

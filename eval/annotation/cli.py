@@ -12,14 +12,10 @@ from judge.errors import InputError, counted, unknown
 from judge.rows import check_jsonl_outputs
 from judge.types import Sample
 
-app = typer.Typer(add_completion=False)
-agreement = typer.Typer(add_completion=False)
-
 MOST = 20
 """Disagreements shown; ``--json`` has all of them."""
 
 
-@app.command("annotate")
 def annotate_command(
     samples: Annotated[str, typer.Argument(help="A file of samples, or the name of a benchmark.")],
     out: Annotated[
@@ -120,7 +116,6 @@ def _draw(samples: list[Sample], per_source: int | None, sources: list[str], see
     return drawn
 
 
-@agreement.command("agreement")
 def agreement_command(
     files: Annotated[list[Path], typer.Argument(help="Exports (JSON) of Label Studio.")],
     with_unsure: Annotated[

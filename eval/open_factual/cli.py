@@ -15,14 +15,11 @@ from eval.open_factual.similarity import THRESHOLD, Similarity
 from eval.open_factual.tasks import BENCHMARK
 from judge.checker import Checker
 from judge.cli.options import CASCADE, JUDGING, Settings, loads_judge, parse_names
-from judge.cli.settings import WithSettings, setting
+from judge.cli.settings import setting
 from judge.errors import InputError
 from judge.progress import stage
 
-app = typer.Typer(add_completion=False)
 
-
-@app.command(cls=WithSettings)
 @loads_judge(without=(*JUDGING, *CASCADE, "labels", "pair"))  # here the model answers
 def open_factual_command(
     settings: Settings,

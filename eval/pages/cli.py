@@ -5,10 +5,7 @@ from typing import Annotated
 
 import typer
 
-app = typer.Typer(add_completion=False)
 
-
-@app.command("report")
 def report_command(
     folders: Annotated[
         list[Path],

@@ -16,16 +16,13 @@ from judge.cli.options import (
     parse_columns,
     watch_languages,
 )
-from judge.cli.settings import WithSettings, setting
+from judge.cli.settings import setting
 from judge.errors import InputError, JudgeError, counted
 from judge.progress import say, stage
 from judge.rows import FILE_TYPES, as_file
 from judge.shipped import REFERENCE, is_baseline
 
-app = typer.Typer(add_completion=False)
 
-
-@app.command("batch", cls=WithSettings)
 @loads_judge()
 def batch_command(
     samples: Annotated[Path, typer.Argument(help=f"Samples: {', '.join(FILE_TYPES)}; - is standard input.")],

@@ -20,7 +20,7 @@ from judge.cli.options import (
     parse_gold_labels,
     watch_languages,
 )
-from judge.cli.settings import WithSettings, setting
+from judge.cli.settings import setting
 from judge.errors import InputError, JudgeWarning, counted, warn
 from judge.files import JUDGE_FILE
 from judge.models.identity import read_identity
@@ -35,12 +35,9 @@ if TYPE_CHECKING:
     from judge.judge import Judge
     from judge.types import Sample
 
-app = typer.Typer(add_completion=False)
-
 TARGET = 0.9
 
 
-@app.command("calibrate", cls=WithSettings)
 @loads_judge(without=("threshold", "prior", *CASCADE, "base_url", "call_cache"))
 def calibrate_command(
     model: Annotated[

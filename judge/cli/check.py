@@ -11,14 +11,12 @@ import typer
 
 from judge.batch.file import verdict_row
 from judge.cli.options import MODEL, Settings, introduce, loads_judge, watch_languages
-from judge.cli.settings import WithSettings, setting
+from judge.cli.settings import setting
 from judge.cli.texts import HELP, read_texts
 from judge.errors import InputError, JudgeError, counted
 from judge.files import dump
 from judge.shipped import REFERENCE, is_baseline
 from judge.types import LANGUAGES, Label, Sample, Task, Usage, Verdict
-
-app = typer.Typer(add_completion=False)
 
 UNUSED = ("sklearn", "scipy")
 """Packages that transformers imports if installed, and no verdict uses: over a second of the start."""
@@ -50,7 +48,6 @@ def _without(*packages: str) -> Iterator[None]:
             sys.modules.pop(name, None)
 
 
-@app.command("check", cls=WithSettings)
 @loads_judge()
 def check_command(
     settings: Settings,

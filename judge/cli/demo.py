@@ -15,8 +15,6 @@ from judge.errors import DATA, InputError, require
 from judge.files import JUDGE_FILE, read_json
 from judge.shipped import REFERENCE
 
-app = typer.Typer(add_completion=False)
-
 IMPORTED = ["judge.training.trainer", "data_pipeline.cli", "eval.run"]  # together, all slow imports
 GOAL = 5.0
 """Points of AUROC by which the judge should exceed the best baseline."""
@@ -25,7 +23,6 @@ BAR = 24
 SEEN = f"{REFERENCE} learned from the starter corpus too, so the row before is not about new documents"
 
 
-@app.command("demo")
 def demo_command(
     out: Annotated[
         Path | None,

@@ -16,8 +16,6 @@ from judge.shipped import find_recipe
 from judge.training.config import DPORecipe, SFTRecipe, TrainingConfig
 from judge.training.memory import estimate, sequences_of
 
-app = typer.Typer(add_completion=False)
-
 LIBRARIES = ("torch", "transformers", "trl", "peft", "accelerate", "bitsandbytes", "deepspeed", "vllm")
 UNITS = {"MB": 1e6, "MIB": 2**20, "GB": 1e9, "GIB": 2**30}
 SAVING = (
@@ -26,7 +24,6 @@ SAVING = (
 )
 
 
-@app.command("doctor")
 def doctor_command(
     overrides: Annotated[
         list[str] | None,

@@ -10,10 +10,7 @@ from judge.cli.options import COLUMNS, parse_columns
 from judge.errors import InputError, warn
 from judge.shipped import REFERENCE
 
-app = typer.Typer(add_completion=False)
 
-
-@app.command("export")
 def export_command(
     out: Annotated[Path, typer.Option("-o", "--out", help="Folder for the export.")],
     to: Annotated[

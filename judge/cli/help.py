@@ -1,10 +1,13 @@
-"""Help pages without names of Python types."""
+"""Commands made of functions, with help pages without names of Python types."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import typer
 from typer.main import get_command
+
+from judge.cli.settings import WithSettings
 
 KINDS = {
     bool: "", int: "NUMBER", float: "NUMBER",
@@ -13,9 +16,18 @@ KINDS = {
 """Names of value types on help pages."""
 
 
-def command_of(app: typer.Typer) -> Any:
-    """The command or group of commands of an app, with readable types on its help pages."""
-    command = get_command(app)
+def app_of(command: typer.Typer | Callable[..., None]) -> typer.Typer:
+    """The app of a function, or of several, which is one already."""
+    if isinstance(command, typer.Typer):
+        return command
+    app = typer.Typer(add_completion=False)
+    app.command(cls=WithSettings)(command)
+    return app
+
+
+def command_of(found: typer.Typer | Callable[..., None]) -> Any:
+    """The command of a function, or the group of an app, with readable types on its help pages."""
+    command = get_command(app_of(found))
     _name_kinds(command)
     return command
 

@@ -16,32 +16,30 @@ from judge.errors import JudgeError, JudgeWarning, unknown
 from judge.progress import shown
 
 COMMANDS = {
-    "check": ("judge.cli.check:app", "Judge one answer."),
-    "batch": ("judge.cli.batch:app", "Judge a file of samples; resumes after a kill."),
-    "calibrate": ("judge.cli.calibrate:app", "Calibrate p(FAIL) on labelled samples; find thresholds."),
-    "eval": ("eval.cli:app", "Measure a judge on benchmarks, next to simple baselines."),
-    "report": ("eval.pages.cli:app", "Show results side by side: Markdown, HTML, model card."),
-    "compare": ("eval.compare:app", "Compare two results sample by sample."),
-    "annotate": ("eval.annotation.cli:app", "Write samples as tasks for Label Studio, for people to label."),
-    "agreement": ("eval.annotation.cli:agreement", "Measure how far annotators agree; list disagreements."),
-    "open-factual": (
-        "eval.open_factual.cli:app",
-        "Let a model answer questions itself, and score the answers.",
-    ),
-    "results": ("eval.registry:app", "Add a run to the registry of results, or check it."),
-    "data": ("data_pipeline.cli:app", "Build data sets for training judges."),
-    "sft": ("judge.cli.train:sft", "Fine-tune a language model as a judge (SFT)."),
-    "dpo": ("judge.cli.train:dpo", "Train it further on preferences (DPO)."),
-    "encoder": ("judge.cli.train:encoder", "Train an encoder as a judge."),
-    "teach": ("judge.cli.teach:app", "Train the toolkit's judge on your answers; measure before and after."),
-    "recipes": ("judge.cli.recipes:app", "List the recipes that come with the toolkit, or copy them."),
-    "serve": ("judge.cli.serve:app", "Serve a judge over HTTP."),
-    "pack": ("judge.cli.pack:app", "Write a trained judge in a smaller file; average several seeds."),
-    "merge": ("judge.cli.merge:app", "Merge a LoRA adapter into its base model."),
-    "export": ("judge.cli.export:app", "Write a judge for llama.cpp, Ollama or ONNX Runtime."),
-    "doctor": ("judge.cli.doctor:app", "Check whether a training recipe fits the device."),
-    "demo": ("judge.cli.demo:app", "Build, train and measure a small judge, end to end."),
+    "check": ("judge.cli.check", "Judge one answer."),
+    "batch": ("judge.cli.batch", "Judge a file of samples; resumes after a kill."),
+    "calibrate": ("judge.cli.calibrate", "Calibrate p(FAIL) on labelled samples; find thresholds."),
+    "eval": ("eval.cli", "Measure a judge on benchmarks, next to simple baselines."),
+    "report": ("eval.pages.cli", "Show results side by side: Markdown, HTML, model card."),
+    "compare": ("eval.compare", "Compare two results sample by sample."),
+    "annotate": ("eval.annotation.cli", "Write samples as tasks for Label Studio, for people to label."),
+    "agreement": ("eval.annotation.cli", "Measure how far annotators agree; list disagreements."),
+    "open-factual": ("eval.open_factual.cli", "Let a model answer questions itself, and score the answers."),
+    "results": ("eval.registry", "Add a run to the registry of results, or check it."),
+    "data": ("data_pipeline.cli", "Build data sets for training judges."),
+    "sft": ("judge.cli.train", "Fine-tune a language model as a judge (SFT)."),
+    "dpo": ("judge.cli.train", "Train it further on preferences (DPO)."),
+    "encoder": ("judge.cli.train", "Train an encoder as a judge."),
+    "teach": ("judge.cli.teach", "Train the toolkit's judge on your answers; measure before and after."),
+    "recipes": ("judge.cli.recipes", "List the recipes that come with the toolkit, or copy them."),
+    "serve": ("judge.cli.serve", "Serve a judge over HTTP."),
+    "pack": ("judge.cli.pack", "Write a trained judge in a smaller file; average several seeds."),
+    "merge": ("judge.cli.merge", "Merge a LoRA adapter into its base model."),
+    "export": ("judge.cli.export", "Write a judge for llama.cpp, Ollama or ONNX Runtime."),
+    "doctor": ("judge.cli.doctor", "Check whether a training recipe fits the device."),
+    "demo": ("judge.cli.demo", "Build, train and measure a small judge, end to end."),
 }
+"""The module of each command, which has a function ``NAME_command``, or several of them in an ``app``."""
 
 HELP = f"""usage: judge COMMAND ...
 
@@ -125,13 +123,9 @@ def main(arguments: Sequence[str] | None = None, *, a_step: bool = False) -> Non
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
     warnings.formatwarning = _one_line
-    module, attribute = COMMANDS[name][0].split(":")
     try:
         with ending_on_sigterm(), shown():
-            app = getattr(importlib.import_module(module), attribute)
-            from judge.cli.help import command_of
-
-            command_of(app)(args=rest, prog_name=f"judge {name}")
+            load_command(name)(args=rest, prog_name=f"judge {name}")
     except JudgeError as error:
         stopped = error.exit_code in STOPPED
         print(f"error: {error}{going_on(given) if stopped and not a_step else ''}", file=sys.stderr)
@@ -151,6 +145,14 @@ def main(arguments: Sequence[str] | None = None, *, a_step: bool = False) -> Non
             raise
         print(f"\nstopped{'' if a_step else going_on(given)}", file=sys.stderr)
         raise SystemExit(code) from None
+
+
+def load_command(name: str) -> Any:
+    """Import a command; typer only now, so that ``judge --help`` answers at once."""
+    module = importlib.import_module(COMMANDS[name][0])
+    from judge.cli.help import command_of
+
+    return command_of(getattr(module, f"{name.replace('-', '_')}_command", None) or module.app)
 
 
 def going_on(given: Sequence[str]) -> str:

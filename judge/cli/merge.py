@@ -7,10 +7,7 @@ import typer
 
 from judge.training.merge import MergedFormat
 
-app = typer.Typer(add_completion=False)
 
-
-@app.command("merge")
 def merge_command(
     adapter: Annotated[str, typer.Argument(help="Folder of a trained LoRA adapter.")],
     out: Annotated[Path, typer.Option("-o", "--out", help="Folder for the merged weights.")],

@@ -229,7 +229,7 @@ def watch_languages(model: str, settings: Settings, at_once: bool = False) -> "L
 
 
 def loads_judge(*, without: Sequence[str] = ()) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a :class:`WithSettings` command the options that load a judge, as its argument ``settings``.
+    """Give a command the options that load a judge, as its argument ``settings``.
 
     Args:
         without: options that the command does not have.

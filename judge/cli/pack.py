@@ -5,10 +5,7 @@ from typing import Annotated
 
 import typer
 
-app = typer.Typer(add_completion=False)
 
-
-@app.command("pack")
 def pack_command(
     judges: Annotated[
         list[Path],

@@ -8,10 +8,7 @@ import typer
 from judge.errors import InputError, unknown
 from judge.shipped import RECIPES, copy_recipes, recipe_names
 
-app = typer.Typer(add_completion=False)
 
-
-@app.command("recipes")
 def recipes_command(
     name: Annotated[str | None, typer.Argument(help="One recipe; all by default.")] = None,
     copy: Annotated[

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from judge.cli.options import MODEL, Settings, introduce, loads_judge, watch_languages
-from judge.cli.settings import WithSettings, setting
+from judge.cli.settings import setting
 from judge.errors import InputError, require
 from judge.serving.limits import PROMPT_TOKENS, Limits
 from judge.shipped import REFERENCE
@@ -15,10 +15,7 @@ TOKEN = "JUDGE_API_TOKEN"  # noqa: S105 (a variable's name)
 CONNECTIONS = 1024
 """Maximum number of connections; more get 503."""
 
-app = typer.Typer(add_completion=False)
 
-
-@app.command("serve", cls=WithSettings)
 @loads_judge(without=("claims",))
 def serve_command(
     settings: Settings,

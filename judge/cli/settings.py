@@ -38,6 +38,8 @@ class WithSettings(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the arguments; version 0.2's spelling, ``--key VALUE``, is accepted with a warning."""
+        if not self.settings:
+            return super().parse_args(ctx, args)
         old = {option.opts[0]: key for key, option in self.settings.items()}
         words: list[str] = []
         left = iter(args)

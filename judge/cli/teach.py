@@ -17,14 +17,11 @@ from judge.rows import FILE_TYPES, Meanings, as_file, check_jsonl_outputs, read_
 from judge.samples import OTHER_NAMES, REQUIRED, Columns, other_columns, read_samples, write_samples
 from judge.types import Label, Sample
 
-app = typer.Typer(add_completion=False)
-
 FEWEST = 40
 """Fewest documents; with fewer, the two held-out parts say nothing."""
 BEGUN = "teach.json"
 
 
-@app.command("teach")
 def teach_command(
     file: Annotated[Path, typer.Argument(help=f"Your answers: {', '.join(FILE_TYPES)}.")],
     columns: COLUMNS = None,

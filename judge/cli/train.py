@@ -29,12 +29,7 @@ OVERWRITE = Annotated[
     bool, typer.Option("--overwrite", help="Replace the judge in the output (overwrite=true).")
 ]
 
-sft = typer.Typer(add_completion=False)
-dpo = typer.Typer(add_completion=False)
-encoder = typer.Typer(add_completion=False)
 
-
-@sft.command("sft")
 def sft_command(words: WORDS = None, resume: RESUME = False, overwrite: OVERWRITE = False) -> None:
     """Fine-tune a language model as a judge, on a built data set.
 
@@ -46,7 +41,6 @@ def sft_command(words: WORDS = None, resume: RESUME = False, overwrite: OVERWRIT
     run_recipe(SFTRecipe, train_sft, words or (), resume, overwrite)
 
 
-@dpo.command("dpo")
 def dpo_command(words: WORDS = None, resume: RESUME = False, overwrite: OVERWRITE = False) -> None:
     """Train a fine-tuned judge further by Direct Preference Optimization (DPO).
 
@@ -58,7 +52,6 @@ def dpo_command(words: WORDS = None, resume: RESUME = False, overwrite: OVERWRIT
     run_recipe(DPORecipe, train_dpo, words or (), resume, overwrite)
 
 
-@encoder.command("encoder")
 def encoder_command(words: WORDS = None, resume: RESUME = False, overwrite: OVERWRITE = False) -> None:
     """Train an encoder as a judge: ten times as fast as a language model of 135M; verdicts only."""
     from judge.training.encoder import train_encoder

@@ -11,20 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.main import get_command
 
-from data_pipeline.cli import app as data_app
 from data_pipeline.config import DataConfig
 from data_pipeline.sources.starter import load_starter
-from eval.cli import app as eval_app
-from eval.pages.cli import app as report_app
 from judge import shipped
 from judge.cli import demo, running, teach
-from judge.cli.calibrate import app as calibrate_app
 from judge.cli.demo import figures
 from judge.cli.demo_steps import ADAPTED, TRAINED, Step, adapting_steps
-from judge.cli.main import COMMANDS
-from judge.cli.merge import app as merge_app
+from judge.cli.main import COMMANDS, load_command
 from judge.cli.teach import FEWEST, check_held_out, read_answers
 from judge.configs import load_config
 from judge.errors import InputError, JudgeError
@@ -42,9 +36,9 @@ ADAPTING = adapting_steps(OUT)
 KINDS = {"sft": SFTRecipe, "dpo": DPORecipe, "encoder": EncoderRecipe}
 
 
-def parsed(app: Any, arguments: tuple[str, ...]) -> dict[str, Any]:
+def parsed(name: str, arguments: tuple[str, ...]) -> dict[str, Any]:
     """The options of a command line, read by the real command and not run."""
-    command: Any = get_command(app)
+    command = load_command(name)
     if hasattr(command, "commands"):
         command, arguments = command.commands[arguments[0]], arguments[1:]
     values: dict[str, Any] = command.make_context("command", list(arguments)).params
@@ -69,27 +63,22 @@ def test_every_command_parses(plan: list[Step], step: Step) -> None:
         assert Path(training.data) == OUT / "data"
         assert training.max_minutes is None, "a clock makes another judge on a slower machine"
         return
-    app = {"data": data_app, "merge": merge_app, "calibrate": calibrate_app, "eval": eval_app,
-           "report": report_app}[name]  # fmt: skip
-    values = parsed(app, tuple(arguments))
+    values = parsed(name, tuple(arguments))
     if name == "report":
         evals = [other.command[4:] for other in plan if other.command[3] == "eval"]
         assert step is plan[-1] and values["html"] == OUT / "report.html"
-        assert values["folders"] == [parsed(eval_app, arguments)["out"] for arguments in evals]
+        assert values["folders"] == [parsed("eval", arguments)["out"] for arguments in evals]
     if name == "data":
         recipe = load_config(DataConfig, find_recipe(values["config"], "data"), values["overrides"])
         assert (recipe.preferences.pairs >= 150) is (plan is PLAN) and values["out"] == OUT / "data"
 
 
 def test_judges_are_calibrated_on_other_documents_than_they_are_measured_on() -> None:
-    for name, app, option, file in (
-        ("calibrate", calibrate_app, "data", "validation.jsonl"),
-        ("eval", eval_app, "samples", "test.jsonl"),
-    ):
+    for name, option, file in (("calibrate", "data", "validation.jsonl"), ("eval", "samples", "test.jsonl")):
         commands = [step.command for step in (*PLAN, *ADAPTING) if step.command[3] == name]
         assert commands
         for command in commands:
-            assert str(OUT / "data" / file) in str(parsed(app, command[4:])[option])
+            assert str(OUT / "data" / file) in str(parsed(name, command[4:])[option])
 
 
 FAILING = (sys.executable, "-m", "judge", "merge", "no/such/folder", "-o", "nowhere")

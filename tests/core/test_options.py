@@ -4,12 +4,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
-import typer
 from typer.testing import Result
 
 from judge.backends.vllm_engine import VLLMSettings
 from judge.cli.options import DEFAULTS, MODEL, Settings, loads_judge
-from judge.cli.settings import WithSettings, setting
+from judge.cli.settings import setting
 from judge.errors import InputError, JudgeWarning
 from judge.load import load_judge
 from tests.calling import invoke
@@ -17,9 +16,8 @@ from tests.calling import invoke
 
 def call(*arguments: object, without: tuple[str, ...] = ()) -> tuple[Result, dict[str, Any]]:
     """Call a command that has the options; what it was given."""
-    app, given = typer.Typer(add_completion=False), {}
+    given: dict[str, Any] = {}
 
-    @app.command(cls=WithSettings)
     @loads_judge(without=without)
     def command(
         model: MODEL,
@@ -31,7 +29,7 @@ def call(*arguments: object, without: tuple[str, ...] = ()) -> tuple[Result, dic
         """What it does."""
         given.update(model=model, count=count, share=share, twice=twice, settings=settings)
 
-    return invoke(app, *arguments), given
+    return invoke(command, *arguments), given
 
 
 def test_a_command_gets_its_own_options_and_those_of_the_judge() -> None:

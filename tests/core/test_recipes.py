@@ -1,7 +1,6 @@
 """What is shipped to be typed and run: every recipe, every launch config, every command of a recipe's
 README."""
 
-import importlib
 import os
 import re
 import shlex
@@ -13,12 +12,11 @@ from typing import Any
 
 import pytest
 import yaml
-from typer.main import get_command
 
 from data_pipeline.config import DataConfig
 from data_pipeline.papers.dialogues.config import DialoguesConfig
 from data_pipeline.papers.onion.config import OnionConfig
-from judge.cli.main import COMMANDS
+from judge.cli.main import load_command
 from judge.configs import StrictConfig, load_config
 from judge.models.hardware import KNOWN_DEVICES
 from judge.training.config import DPORecipe, EncoderRecipe, SFTRecipe
@@ -138,8 +136,7 @@ def test_commands_of_readmes_parse(readme: Path) -> None:
 def check_judge(words: list[str]) -> None:
     """The options of a ``judge`` command are known, and its recipe loads with its overrides."""
     name, *rest = words
-    module, attribute = COMMANDS[name][0].split(":")
-    command = get_command(getattr(importlib.import_module(module), attribute))
+    command = load_command(name)
     if hasattr(command, "commands"):
         command, rest = command.commands[rest[0]], rest[1:]
     values = command.make_context(name, list(rest)).params

@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
 from eval.annotation.agreement import measure
-from eval.annotation.cli import _draw, agreement, app
+from eval.annotation.cli import _draw
+from eval.annotation.cli import agreement_command as agreement
+from eval.annotation.cli import annotate_command as app
 from eval.annotation.gold import decide, diahalu_rows
 from eval.annotation.label_studio import labelling_config, make_tasks, read_exports
 from eval.benchmarks import load_benchmark

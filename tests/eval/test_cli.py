@@ -12,11 +12,12 @@ import torch
 from benchmarks.eval_drill import drill
 from eval import benchmarks
 from eval.benchmarks.samples_file import samples_file
-from eval.cli import _sets, app
-from eval.compare import app as compare
+from eval.cli import _sets
+from eval.cli import eval_command as app
+from eval.compare import compare_command as compare
 from eval.default_sets import default_sets
-from eval.open_factual.cli import app as open_factual
-from eval.pages.cli import app as report
+from eval.open_factual.cli import open_factual_command as open_factual
+from eval.pages.cli import report_command as report
 from eval.report import read_reports
 from judge.baselines.rules import TRIVIAL_BASELINES, TrivialBaseline
 from judge.cli.main import main as judge

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from eval.cascade import cascade_curves
-from eval.compare import app as compare_command_app
+from eval.compare import compare_command as compare_command_app
 from eval.comparison import Comparison, Resampled, compare, compare_results, mcnemar
 from eval.metrics import score
 from eval.verdicts import row_from_verdict

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from eval.open_factual.answers import Answer, read_answers
 from eval.open_factual.citations import check_citation
-from eval.open_factual.cli import app
+from eval.open_factual.cli import open_factual_command as app
 from eval.open_factual.prompts import messages, number_passages
 from eval.open_factual.report import answer_tables, markdown
 from eval.open_factual.results import Answered, read_results

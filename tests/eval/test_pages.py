@@ -16,11 +16,11 @@ import yaml
 
 from eval.benchmarks.base import Benchmark
 from eval.benchmarks.halubench import HALUBENCH
-from eval.compare import app as compare_app
+from eval.compare import compare_command as compare_app
 from eval.comparison import compare_results
 from eval.pages import payload as payload_module
 from eval.pages.card import write_card
-from eval.pages.cli import app
+from eval.pages.cli import report_command as app
 from eval.pages.html import html_page
 from eval.pages.markdown import markdown
 from eval.pages.pairs import compare_all

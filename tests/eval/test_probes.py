@@ -14,7 +14,7 @@ import pytest
 from eval.benchmarks.probes import PROBES, dressings
 from eval.benchmarks.probes.benchmark import CATEGORIES, CLEAN, DATA, LOWEST, read_folder
 from eval.benchmarks.probes.dressings import DRESSINGS, dressed_pairs
-from eval.cli import app
+from eval.cli import eval_command as app
 from judge.errors import InputError
 from judge.files import read_jsonl, write_jsonl
 from judge.types import Label, Sample, Task, Verdict

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from eval.open_factual.run import run_open_factual
-from eval.pages.cli import app as report_app
+from eval.pages.cli import report_command as report_app
 from eval.registry import add, app, check
 from judge.errors import InputError
 from tests.calling import Ran, invoke

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from eval.benchmarks.base import Benchmark
-from eval.cli import app
+from eval.cli import eval_command as app
 from eval.replay import Replay
 from eval.verdicts import row_from_verdict
 from judge.batch.file import verdict_row
