@@ -128,8 +128,6 @@ def load_judge(
     if precision not in get_args(Precision):
         raise InputError(unknown("precision", precision, get_args(Precision)))
     refuse_foreign(backend, quantization, base_url, call_cache, vllm)
-    if model.startswith("floor:"):
-        raise InputError(f"{model} is called baseline:{model.removeprefix('floor:')} since version 0.3")
     if is_baseline(model):
         from judge.baselines.rules import TrivialBaseline
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from judge.errors import InputError, unknown, warn
+from judge.errors import InputError, unknown
 
 PANEL = "Settings: --set KEY=VALUE"
 """The panel of the help page that lists them."""
@@ -34,32 +34,24 @@ class WithSettings(TyperCommand):
             option.name or "": option for option, panel in panels.items() if panel == PANEL
         }
         for key, option in self.settings.items():
-            option.get_error_hint = lambda key=key: f"'--set {key}'"
+            option.opts = [f"--set {key}"]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the arguments; version 0.2's spelling, ``--key VALUE``, is accepted with a warning."""
-        if not self.settings:
-            return super().parse_args(ctx, args)
-        old = {option.opts[0]: key for key, option in self.settings.items()}
+        """Parse the arguments, with each ``--set KEY=VALUE`` as one word."""
         words: list[str] = []
         left = iter(args)
         for word in left:
             option, equals, value = word.partition("=")
-            if option in old:
-                warn(f"{option} is now --set {old[option]}=...; the next version drops the old spelling")
-            if option not in ("--set", "--long"):
+            if option != "--set" or not self.settings:
                 words.append(word)
             elif (given := value if equals else next(left, None)) is None:
                 words.append(word)  # refused by the parser
-            elif option == "--set":
-                words += self._as_option(given)
             else:
-                warn("--long chunk is now --windows; the next version drops the old spelling")
-                words += ["--windows"] if given == "chunk" else []
+                words += self._as_option(given)
         return super().parse_args(ctx, words)
 
     def _as_option(self, given: str) -> list[str]:
-        """``KEY=VALUE`` as arguments for the hidden option."""
+        """``KEY=VALUE`` as the words that the parser takes."""
         name, equals, value = given.partition("=")
         key, dot, inner = name.strip().partition(".")
         if not equals:

@@ -9,7 +9,7 @@ from typer.testing import Result
 from judge.backends.vllm_engine import VLLMSettings
 from judge.cli.options import DEFAULTS, MODEL, Settings, loads_judge
 from judge.cli.settings import setting
-from judge.errors import InputError, JudgeWarning
+from judge.errors import InputError
 from judge.load import load_judge
 from tests.calling import invoke
 
@@ -71,17 +71,10 @@ def test_wrong_settings(given: str, message: str) -> None:
 def test_a_wrong_value_is_told_by_the_setting() -> None:
     result, given = call("--model", "m", "--set", "share=2")
     assert result.exit_code == 2 and not given and "'--set share'" in result.output
+    result, _ = call("--model", "m", "--precision", "float32")
+    assert result.exit_code == 2 and "No such option: --precision" in result.output
     result, _ = call("--model", "m", "--set")
     assert result.exit_code == 2 and "requires an argument" in result.output
-
-
-def test_the_spelling_of_version_0_2_is_taken_with_a_warning() -> None:
-    with pytest.warns(JudgeWarning, match="--precision is now --set precision=.*drops the old spelling"):
-        _, given = call("--model", "m", "--precision", "float32")
-    assert given["settings"]["precision"] == "float32"
-    for long, windows in (("chunk", True), ("fit", False)):
-        with pytest.warns(JudgeWarning, match="--long chunk is now --windows"):
-            assert call("--model", "m", "--long", long)[1]["settings"]["windows"] is windows
 
 
 def test_the_options_are_what_loads_a_judge() -> None:
