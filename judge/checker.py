@@ -130,8 +130,16 @@ def _alone(sample: Sample, sentences: Sequence[Span]) -> list[Sample]:
     ]
 
 
-def ahead(make: Callable[[Item], Result], items: Iterable[Item], threads: int = 1) -> Iterator[Result]:
-    """The results of ``make`` for each item, in order, computed up to ``threads`` ahead of the caller.
+def ahead(
+    make: Callable[[Item], Result], items: Iterable[Item], threads: int = 1, most: int | None = None
+) -> Iterator[Result]:
+    """The results of ``make`` for each item, in order, computed in threads, ahead of the caller.
+
+    Args:
+        make: makes the result of one item.
+        items: the items; they may be endless.
+        threads: how many are made at once.
+        most: how many are read ahead, so that others go on while the first is slow; by default ``threads``.
 
     Items are read in the caller's thread, as some sources require. An error in reading or making an item is
     raised in its place, after the results before it; work begun after it is waited for and dropped. After
@@ -153,7 +161,7 @@ def ahead(make: Callable[[Item], Result], items: Iterable[Item], threads: int = 
     workers: list[Thread] = []
     try:
         while True:
-            while not ended and len(work) <= threads:
+            while not ended and len(work) <= (most or threads):
                 try:
                     item = next(stream)
                 except StopIteration:

@@ -14,15 +14,12 @@ import itertools
 import json
 import random
 import time
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future
-from contextlib import suppress
 from functools import cached_property
-from queue import SimpleQueue
-from threading import BoundedSemaphore, Event, Lock, Thread
+from threading import BoundedSemaphore, Event, Lock
 from weakref import WeakValueDictionary
 
+from judge.checker import ahead
 from judge.errors import InputError, JudgeError
 from judge.remote.budget import Budget, Estimate, Spending
 from judge.remote.cache import CallCache, StoredCall, call_key
@@ -39,9 +36,6 @@ LONGEST_RETRY_AFTER = 600.0
 """If a server asks to wait more seconds than this, the run is given up."""
 UNREACHABLE = 6.0
 """Seconds after which a server that never answered and cannot be connected to is given up."""
-
-
-_Work = SimpleQueue[tuple[ChatRequest, Future[Reply]] | None]
 
 
 class _Stopped(Exception):
@@ -95,41 +89,23 @@ class ChatClient:
             InputError: if the endpoint refuses such requests: wrong key, address, model or parameter.
         """
         _ = self._endpoint  # raises its errors here
-        work: _Work = SimpleQueue()
-        ahead: deque[Future[Reply]] = deque()
-        stopped, threads, failed = Event(), list[Thread](), list[Exception]()
-        try:
-            for request in requests:
-                ahead.append(Future())
-                work.put((request, ahead[-1]))
-                if len(threads) < self.config.concurrency:
-                    threads.append(Thread(target=self._work, args=(work, stopped, failed), daemon=True))
-                    threads[-1].start()
-                while ahead and (ahead[0].done() or len(ahead) >= LOOK_AHEAD * self.config.concurrency):
-                    yield ahead.popleft().result()
-            while ahead:
-                yield ahead.popleft().result()
-        except Exception:
-            stopped.set()
-            for future in ahead:
-                with suppress(Exception):  # only the first one is raised
-                    future.result()
-            raise
-        finally:
-            stopped.set()
-            for _ in threads:
-                work.put(None)
+        stopped, failed = Event(), list[Exception]()
 
-    def _work(self, work: "_Work", stopped: Event, failed: list[Exception]) -> None:
-        """Make calls until there are no more; after the first failure nothing is sent."""
-        while (item := work.get()) is not None:
-            request, future = item
+        def complete(request: ChatRequest) -> Reply:
             try:
-                future.set_result(self._complete(request, stopped))
+                return self._complete(request, stopped)
             except Exception as error:
                 failed.append(error)
-                stopped.set()
-                future.set_exception(failed[0])  # calls stopped by it fail for the same reason
+                stopped.set()  # nothing more is sent
+                raise failed[0]  # noqa: B904 (calls stopped by it fail for the same reason)
+
+        threads = self.config.concurrency
+        replies = ahead(complete, requests, threads, LOOK_AHEAD * threads)
+        try:
+            for reply in replies:  # noqa: UP028 (with "yield from", closing would wait for retries)
+                yield reply
+        finally:
+            stopped.set()
 
     def _complete(self, request: ChatRequest, stopped: Event) -> Reply:
         """The reply from the cache or the endpoint; of two identical calls one waits for the other."""

@@ -41,6 +41,10 @@ def test_results_and_errors_come_in_the_order_of_their_items(threads: int) -> No
     results = ahead(abs, items(9), threads)
     assert next(results) == 0 and len(read) == threads + 1
     results.close()
+    read.clear()
+    results = ahead(abs, items(9), threads, 5)
+    assert next(results) == 0 and len(read) == 6
+    results.close()
 
 
 def test_the_next_is_made_while_the_last_one_is_in_use() -> None:
