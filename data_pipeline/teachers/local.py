@@ -70,14 +70,8 @@ class LocalClient:
     def _generate(self, batch: dict[bytes, ChatRequest]) -> dict[bytes, Reply]:
         """Generate the replies to a batch and cache each in the form of an endpoint's response."""
         first = next(iter(batch.values()))
-        decoding = Decoding(
-            first.max_tokens,
-            first.temperature or 0.0,
-            first.seed or 0,
-            None,
-            1.0 if first.top_p is None else first.top_p,
-            first.top_k or 0,
-        )
+        top_p = 1.0 if first.top_p is None else first.top_p
+        decoding = Decoding(first.max_tokens, first.temperature or 0.0, first.seed or 0, top_p=top_p)
         generations = self.backend.generate([request.messages for request in batch.values()], decoding)
         replies: dict[bytes, Reply] = {}
         for (key, request), generation in zip(batch.items(), generations, strict=True):

@@ -31,7 +31,6 @@ class ChatRequest:
     temperature: float | None = 0.0
     seed: int | None = None
     top_p: float | None = None
-    top_k: int | None = None
     top_logprobs: int | None = None
     first_tokens: bool = False
     extra: Mapping[str, Any] = field(default_factory=dict)
@@ -49,7 +48,7 @@ class ChatRequest:
             "messages": [{"role": item["role"], "content": item["content"]} for item in self.messages],
             limit_field: self.max_tokens,
         }
-        sampling = {name: getattr(self, name) for name in ("temperature", "seed", "top_p", "top_k")}
+        sampling = {name: getattr(self, name) for name in ("temperature", "seed", "top_p")}
         body |= {name: value for name, value in sampling.items() if value is not None}
         if self.top_logprobs is not None:
             body |= {"logprobs": True, "top_logprobs": self.top_logprobs}
