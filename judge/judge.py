@@ -67,14 +67,12 @@ class Judge(CalibratedChecker):
     @property
     def chunk(self) -> int:
         """How many samples are judged together: :data:`CHUNK`, or more in reason mode if the engine wants."""
-        wanted: int = getattr(self.backend, "replies_together", 0)
-        return max(CHUNK[self.mode], wanted if self.mode == "reason" else 0)
+        return max(CHUNK[self.mode], self.backend.replies_together if self.mode == "reason" else 0)
 
     @property
     def at_once(self) -> int:
         """As many callers as the engine runs sequences together, if it makes its own batches; else 1."""
-        sequences: int = getattr(self.backend, "at_once", 1)
-        return sequences
+        return self.backend.at_once
 
     async def acheck(self, samples: Iterable[Sample]) -> list[Verdict]:
         """:meth:`check` for an event loop, in a thread.
@@ -132,13 +130,12 @@ class Judge(CalibratedChecker):
 
     def _alone(self) -> AbstractContextManager[object]:
         """Locks out other threads if the engine serves one caller at a time."""
-        return nullcontext() if self.backend.concurrent else self._working
+        return nullcontext() if self.at_once > 1 else self._working
 
     def _prepare(self, samples: Sequence[Sample]) -> list[Fitted]:
         """The prompts of some samples, tokenized together; the engine keeps their tokens."""
         whole = [self.prompt.messages(sample, self.mode, sample.document_text) for sample in samples]
-        if hasattr(self.backend, "read_ahead"):
-            self.backend.read_ahead(whole)
+        self.backend.read_ahead(whole)
         return [self._fit(*pair) for pair in zip(samples, whole, strict=True)]
 
     def _judge(self, fitted: Sequence[Fitted]) -> Iterator[Verdict]:
@@ -180,7 +177,7 @@ class Judge(CalibratedChecker):
         before = reply_form(self.prompt, sample).before  # at most one token per character
         word = WORD_TOKENS + len(before)
         limit = self.backend.context_length - (self.max_new_tokens if self.mode == "reason" else word)
-        if hasattr(self.backend, "surely_fits") and self.backend.surely_fits(whole, limit):
+        if self.backend.surely_fits(whole, limit):
             return Fitted(sample, whole)
         try:
             messages, cut = fit(

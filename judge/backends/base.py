@@ -1,9 +1,11 @@
 """The interface between a judge and the engine that runs its model."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
+from judge.prompting.rendering import Renderer
 from judge.types import Message
 
 WORD_TOKENS = 8
@@ -63,48 +65,65 @@ class Decoding:
         }
 
 
-class Backend(Protocol):
-    """An engine with one loaded model.
-
-    Optional members:
-
-    ``surely_fits(messages, limit)``: a cheap check that a prompt has at most this many tokens, for engines
-    that ask a server to count; ``False`` if only counting can tell.
-
-    ``at_once``: number of sequences that run together in an engine with continuous batching, which serves
-    calls from any number of threads: a call joins the running batch and returns when it is done.
-
-    ``replies_together``: number of replies that are best generated together.
-
-    ``read_ahead(conversations)``: tokenizes prompts that will be counted and scored next, which is faster in
-    one go than one by one.
-    """
+class Backend(ABC):
+    """An engine with one loaded model."""
 
     context_length: int
     """Maximum tokens of prompt and reply together."""
-    concurrent: bool
-    """Whether several threads may call it at once."""
+    takes_patterns: bool = False
+    """Whether ``generate`` can constrain replies to a regular expression."""
+    at_once: int = 1
+    """Sequences that run together in an engine with continuous batching. If more than 1, any number of
+    threads may call it: a call joins the running batch and returns when it is done."""
+    replies_together: int = 0
+    """Number of replies that are best generated together."""
 
-    @property
-    def takes_patterns(self) -> bool:
-        """Whether ``generate`` can constrain replies to a regular expression."""
-        ...
-
+    @abstractmethod
     def count_tokens(self, messages: Sequence[Message]) -> int:
-        """Tokens of a prompt as rendered by this engine's chat template."""
-        ...
+        """Tokens of a prompt as rendered by this engine's chat template, generation prompt included."""
 
+    def surely_fits(self, messages: Sequence[Message], limit: int) -> bool:
+        """A cheap check that a prompt has at most this many tokens; ``False`` if only counting can tell."""
+        return False
+
+    def read_ahead(self, conversations: Sequence[Sequence[Message]]) -> None:  # noqa: B027 (may do nothing)
+        """Tokenize prompts that will be counted and scored next, if it is faster to do so together."""
+
+    @abstractmethod
     def generate(self, conversations: Sequence[Sequence[Message]], decoding: Decoding) -> list[Generation]:
         """One reply per conversation, in order."""
-        ...
 
+    @abstractmethod
     def label_logprobs(self, requests: Sequence[LabelRequest]) -> Sequence[tuple[float, float] | None]:
         """Natural-log probabilities of each request's two words as whole token sequences, in order.
 
         ``None`` if the engine, such as a remote server, does not return them.
         """
-        ...
 
+    @abstractmethod
     def describe(self) -> dict[str, Any]:
         """Model, revision, engine, number format and device, for reports."""
-        ...
+
+
+class RenderingBackend(Backend):
+    """An engine in this process that takes tokens, with the tokenizer and chat template of transformers."""
+
+    renderer: Renderer
+
+    def count_tokens(self, messages: Sequence[Message]) -> int:
+        """Tokens of a prompt, generation prompt included."""
+        return self.renderer.count(messages)
+
+    def read_ahead(self, conversations: Sequence[Sequence[Message]]) -> None:
+        """Tokenize prompts together; the renderer keeps their tokens."""
+        self.renderer.read_ahead(conversations)
+
+    def prompts(self, conversations: Sequence[Sequence[Message]]) -> list[tuple[int, ...]]:
+        """The tokens of each prompt."""
+        return [tuple(self.renderer.encode(self.renderer.prompt_text(talk))) for talk in conversations]
+
+    def reply(self, tokens: Sequence[int], stops: Sequence[int]) -> Generation:
+        """A reply from its tokens, up to the first of ``stops``."""
+        length = next((place for place, token in enumerate(tokens) if token in stops), len(tokens))
+        text = self.renderer.tokenizer.decode(tokens[:length], skip_special_tokens=True)
+        return Generation(str(text), truncated=length == len(tokens), completion_tokens=length)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from judge.backends.base import Decoding, Generation, LabelRequest
+from judge.backends.base import Backend, Decoding, Generation, LabelRequest
 from judge.backends.decoding import own_seeds
 from judge.backends.label_tokens import rows_to_read, stem_and_tails
 from judge.errors import require
@@ -56,7 +56,7 @@ class GGUFRenderer(Renderer):
         return [self.llama.token_eos()]
 
 
-class LlamaCppBackend:
+class LlamaCppBackend(Backend):
     """Runs an export of ``judge export --to gguf`` in this process.
 
     Args:
@@ -66,9 +66,6 @@ class LlamaCppBackend:
     Raises:
         InputError: if the folder holds no such export, or llama-cpp-python is not installed.
     """
-
-    concurrent = False
-    takes_patterns = False
 
     def __init__(self, folder: Path, max_length: int | None = None):
         require("a GGUF export", "llama", "llama_cpp")

@@ -16,7 +16,7 @@ from threading import local
 from typing import Any
 
 from judge.backends.alternatives import read_words
-from judge.backends.base import WORD_TOKENS, Decoding, Generation, LabelRequest
+from judge.backends.base import WORD_TOKENS, Backend, Decoding, Generation, LabelRequest
 from judge.backends.openai_requests import chat_request, conversation_key, generation, own_seed
 from judge.backends.vllm_server import (
     COARSE,
@@ -47,7 +47,7 @@ LENGTHS = 1024
 Messages = Sequence[Message]
 
 
-class OpenAIBackend:
+class OpenAIBackend(Backend):
     """Asks an endpoint. Calls are cached, retried and counted by :mod:`judge.remote`.
 
     Args:
@@ -59,8 +59,6 @@ class OpenAIBackend:
     Raises:
         InputError: if the server has no such model, or the file is not a call cache.
     """
-
-    concurrent = True
 
     def __init__(
         self,
@@ -76,6 +74,7 @@ class OpenAIBackend:
         # Two servers may run different weights under the same name.
         self._client = ChatClient(endpoint, name=f"judge {endpoint.base_url}", cache=cache)
         self._vllm = VLLMServer.find(endpoint)
+        self.takes_patterns = self._vllm is not None
         limit = CONTEXT_LENGTH if self._vllm is None else self._vllm.context_length
         self.context_length = min(limit, max_length or limit)
         self._lists: bool | None = None  # whether the server lists alternatives to tokens; unknown at first
@@ -83,11 +82,6 @@ class OpenAIBackend:
         self._last = local()  # ``said``: replies of a thread's last call, by conversation
         self._lengths: dict[tuple[str, ...], int] = {}  # tokens of prompts, from the usage of replies
         self._count = lru_cache(maxsize=512)(self._count_tokens)
-
-    @property
-    def takes_patterns(self) -> bool:
-        """Whether the server can constrain replies to a regular expression."""
-        return self._vllm is not None
 
     def count_tokens(self, messages: Messages) -> int:
         """Tokens of a prompt: counted by vLLM, else estimated, rather too high than too low."""

@@ -7,7 +7,7 @@ exactly. Prompts with a common prefix, such as those about one document, run as 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from judge.backends.base import Decoding, Generation, LabelRequest
+from judge.backends.base import Decoding, Generation, LabelRequest, RenderingBackend
 from judge.backends.decoding import BATCH_ROWS, Decoder
 from judge.backends.label_tokens import rows_to_read, stem_and_tails
 from judge.models.attention import tree_attention
@@ -35,7 +35,7 @@ CPU_PREFILL_TOKENS = 2048
 """Padded tokens per batch of prefills on a CPU, where larger batches are not faster."""
 
 
-class TransformersBackend:
+class TransformersBackend(RenderingBackend):
     """Runs a causal language model of transformers, LoRA adapters included.
 
     Args:
@@ -45,8 +45,6 @@ class TransformersBackend:
             its memory allows.
         chat: arguments for the tokenizer's chat template.
     """
-
-    concurrent = False
 
     def __init__(
         self,
@@ -67,14 +65,6 @@ class TransformersBackend:
         self.shares = can_share(self.model)
         self.takes_patterns = bool(loaded.tokenizer.is_fast)
         self.context_length = min(loaded.context_length, max_length or loaded.context_length)
-
-    def count_tokens(self, messages: Sequence[Message]) -> int:
-        """Tokens of a prompt, generation prompt included."""
-        return self.renderer.count(messages)
-
-    def read_ahead(self, conversations: Sequence[Sequence[Message]]) -> None:
-        """Tokenize prompts together, for later calls of :meth:`count_tokens` and :meth:`label_logprobs`."""
-        self.renderer.read_ahead(conversations)
 
     def describe(self) -> dict[str, Any]:
         """Model, revision, number format, device, context length."""
@@ -99,14 +89,9 @@ class TransformersBackend:
         Raises:
             JudgeError: if there is not enough memory for a single reply.
         """
-        prompts = [tuple(self.renderer.encode(self.renderer.prompt_text(talk))) for talk in conversations]
         stops = self.renderer.stop_ids()
-        replies = []
-        for row in self.decoder.write(prompts, decoding, stops):
-            length = next((i for i, token in enumerate(row) if token in stops), len(row))
-            text = self.loaded.tokenizer.decode(row[:length], skip_special_tokens=True)
-            replies.append(Generation(text, truncated=length == len(row), completion_tokens=length))
-        return replies
+        rows = self.decoder.write(self.prompts(conversations), decoding, stops)
+        return [self.reply(row, stops) for row in rows]
 
     def _score(self, continuations: "Sequence[tuple[tuple[int, ...], tuple[int, ...]]]") -> list[float]:
         """Log-probability of each tail after its stem. Rows run as prefix trees, several trees per batch."""

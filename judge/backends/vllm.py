@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judge.backends.base import Decoding, Generation, LabelRequest
+from judge.backends.base import Decoding, Generation, LabelRequest, RenderingBackend
 from judge.backends.decoding import own_seeds
 from judge.backends.label_tokens import Tokens, stem_and_tails
 from judge.backends.vllm_engine import VLLMSettings, device_precision, import_vllm, start_engine
@@ -32,7 +32,7 @@ WORD_TOKENS = 16
 """Extra tokens for a label word beyond ``max_length``, as far as the model's own context allows."""
 
 
-class VLLMBackend:
+class VLLMBackend(RenderingBackend):
     """Runs a causal language model on vLLM; a LoRA adapter is served without merging it.
 
     Any number of threads may call it: their requests run together, and each call returns when its own are
@@ -55,7 +55,6 @@ class VLLMBackend:
         JudgeError: if vLLM cannot run the model with these settings.
     """
 
-    concurrent = True
     takes_patterns = True
 
     def __init__(
@@ -75,8 +74,8 @@ class VLLMBackend:
         from vllm.platforms import current_platform
 
         self.name, self.settings = model, settings or VLLMSettings()
-        self.tokenizer, config = _read(model, base, adapter, revision)
-        self.renderer = Renderer(self.tokenizer, chat)
+        tokenizer, config = _read(model, base, adapter, revision)
+        self.renderer = Renderer(tokenizer, chat)
         limit = int(getattr(config.get_text_config(), "max_position_embeddings", 0) or 2048)
         self.context_length = min(limit, max_length or limit)
         self.dtype = device_precision(trained) if precision == "auto" else precision
@@ -100,14 +99,6 @@ class VLLMBackend:
             dtype=self.dtype,
             max_model_len=self._room,
         )
-
-    def count_tokens(self, messages: Sequence[Message]) -> int:
-        """Tokens of a prompt, generation prompt included."""
-        return self.renderer.count(messages)
-
-    def read_ahead(self, conversations: Sequence[Sequence[Message]]) -> None:
-        """Tokenize prompts together, for later calls of :meth:`count_tokens` and :meth:`label_logprobs`."""
-        self.renderer.read_ahead(conversations)
 
     def describe(self) -> dict[str, Any]:
         """Model, revision, vLLM's version, number format, device, context length, settings."""
@@ -148,7 +139,7 @@ class VLLMBackend:
         from vllm import SamplingParams
 
         stops = self.renderer.stop_ids()
-        prompts = [tuple(self.renderer.encode(self.renderer.prompt_text(talk))) for talk in conversations]
+        prompts = self.prompts(conversations)
         params = [
             SamplingParams(
                 max_tokens=decoding.max_new_tokens,
@@ -165,13 +156,7 @@ class VLLMBackend:
             )
             for own_seed in own_seeds(prompts, decoding.seed)
         ]
-        replies = []
-        for output in self._run(prompts, params):
-            tokens = list(output.token_ids)
-            length = next((at for at, token in enumerate(tokens) if token in stops), len(tokens))
-            text = self.tokenizer.decode(tokens[:length], skip_special_tokens=True)
-            replies.append(Generation(text, truncated=length == len(tokens), completion_tokens=length))
-        return replies
+        return [self.reply(list(output.token_ids), stops) for output in self._run(prompts, params)]
 
     def _run(self, prompts: Sequence[Tokens], params: "Sequence[SamplingParams]") -> "list[CompletionOutput]":
         """One completion per prompt, in order. They run sorted, so that prompts with a common prefix meet."""

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import judge.judge
-from judge.backends.base import Decoding, Generation, LabelRequest
+from judge.backends.base import Backend, Decoding, Generation, LabelRequest
 from judge.baselines.rules import TRIVIAL_BASELINES
 from judge.errors import InputError, JudgeError
 from judge.judge import Judge
@@ -23,12 +23,10 @@ CODE, BACK = str.maketrans("{}", "()"), str.maketrans("()", "{}")
 
 
 @dataclass
-class Scripted:
+class Scripted(Backend):
     """An engine that scores by what the answer says, and replies what it tells it to."""
 
     context_length: int = 10_000
-    concurrent: bool = False
-    takes_patterns: bool = False
     requests: list[LabelRequest] = field(default_factory=list)
     calls: list[int] = field(default_factory=list)
     decoding: Decoding | None = None

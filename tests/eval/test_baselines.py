@@ -13,6 +13,7 @@ from eval.baselines.ragas import Ragas
 from eval.baselines.selfcheck import METHODS, SelfCheck, SelfCheckNgram
 from eval.embeddings import TextEncoder
 from eval.judges import load_judges, method_of
+from judge.backends import base
 from judge.backends.base import Decoding, Generation, LabelRequest
 from judge.errors import InputError
 from judge.judge import Judge
@@ -32,12 +33,11 @@ def part(messages: Sequence[Message], tag: str) -> str:
 
 
 @dataclass
-class Backend:
+class Backend(base.Backend):
     """Replies from a function of the prompt; supports a statement that stands in the document."""
 
     reply: Callable[[Sequence[Message], int], str]
     context_length: int = 400
-    concurrent: bool = False
     asked: list[Sequence[Message]] = field(default_factory=list)
     settings: list[tuple[float, int]] = field(default_factory=list)
     checked: list[tuple[str, str]] = field(default_factory=list)

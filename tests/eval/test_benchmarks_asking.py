@@ -28,7 +28,7 @@ from eval.benchmarks.onioneval import (
 from eval.benchmarks.prompts_diahalu import STEPS, DiaHaluPrompt
 from eval.benchmarks.prompts_onioneval import EXAMPLES, OnionPrompt
 from eval.benchmarks.yes_no import SHORT_REPLY, UNMATCHED, AlwaysYes, YesNoJudge, match_yes_no
-from judge.backends.base import Decoding, Generation, LabelRequest
+from judge.backends.base import Backend, Decoding, Generation, LabelRequest
 from judge.baselines.rules import TrivialBaseline
 from judge.calibration.curve import Calibration, Curve, Threshold
 from judge.calibration.threshold import deciding
@@ -48,12 +48,11 @@ DIALOGUE = Sample(
 
 
 @dataclass
-class Scripted:
+class Scripted(Backend):
     """An engine that replies what it is told, and finds yes three times as likely as no."""
 
     reply: str | Callable[[str], str] = "yes"
     context_length: int = 10_000
-    concurrent: bool = False
     requests: list[LabelRequest] = field(default_factory=list)
     settings: list[Decoding] = field(default_factory=list)
 
