@@ -73,7 +73,7 @@ class OpenAIBackend(Backend):
         cache = None if call_cache is None else CallCache(call_cache)
         # Two servers may run different weights under the same name.
         self._client = ChatClient(endpoint, name=f"judge {endpoint.base_url}", cache=cache)
-        self._vllm = VLLMServer.find(endpoint)
+        self._vllm = VLLMServer.find(self._client.endpoint)
         self.takes_patterns = self._vllm is not None
         limit = CONTEXT_LENGTH if self._vllm is None else self._vllm.context_length
         self.context_length = min(limit, max_length or limit)

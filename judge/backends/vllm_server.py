@@ -4,28 +4,21 @@ With these, a label word is scored as by the engine in process (:mod:`judge.back
 token for each token of the word, with the requested log-probabilities over the whole vocabulary.
 """
 
+import json
 import math
-import os
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from judge.backends.base import LabelRequest
-from judge.errors import InputError, JudgeError, brief, unknown
+from judge.errors import InputError, unknown
 from judge.prompting.rendering import common_prefix
-from judge.remote import ChatRequest, EndpointConfig, Reply
-from judge.remote.client import LONGEST_BACKOFF
-from judge.remote.transport import CONNECT
+from judge.remote import ChatRequest, Reply
+from judge.remote.transport import Endpoint, Rejected, TryAgain
 from judge.types import Message
 
-if TYPE_CHECKING:
-    import httpx2
-
-TIMEOUT = 30.0
-"""Timeout in seconds for requests that do not run the model."""
 NO_THINKING: Mapping[str, Any] = {
     "enable_thinking": False
 }  # as in judge/prompting/rendering.py; other templates ignore it
@@ -53,28 +46,28 @@ class VLLMServer:
     """The functions of a vLLM server other than generation.
 
     Args:
-        config: the endpoint.
+        endpoint: the connection to it.
         context_length: maximum tokens of prompt and reply together.
-        http: a connection to it.
     """
 
-    def __init__(self, config: EndpointConfig, context_length: int, http: "httpx2.Client"):
-        self.config, self.context_length, self._http = config, context_length, http
-        self._root = config.base_url.removesuffix("/v1")
+    def __init__(self, endpoint: Endpoint, context_length: int):
+        self.endpoint, self.context_length = endpoint, context_length
+        self._root = endpoint.config.base_url.removesuffix("/v1")
         self._frame = lru_cache(maxsize=64)(self._count_frame)
         self._steps = lru_cache(maxsize=64)(self._find_steps)
 
     @classmethod
-    def find(cls, config: EndpointConfig) -> "VLLMServer | None":
+    def find(cls, endpoint: Endpoint) -> "VLLMServer | None":
         """The endpoint's vLLM server; ``None`` if it is another server, or does not answer.
 
         Raises:
             InputError: if it is a vLLM server without such a model.
         """
-        http = _connect(config)
+        config = endpoint.config
         try:
-            cards = [card for card in _call(http, f"{config.base_url}/models")["data"] if card["id"]]
-        except (_NoAnswer, KeyError, TypeError):
+            listed = endpoint.call(f"{config.base_url}/models").raw["data"]
+            cards = [card for card in listed if card["id"]]
+        except (TryAgain, Rejected, InputError, KeyError, TypeError):
             return None
         if not any(card.get("owned_by") == "vllm" for card in cards):
             return None
@@ -82,7 +75,7 @@ class VLLMServer:
             raise InputError(unknown("model", config.model, [card["id"] for card in cards]))
         # An adapter's card may lack the length; that of its base applies.
         lengths = [card["max_model_len"] for card in cards if card.get("max_model_len")]
-        return cls(config, min(lengths), http) if lengths else None
+        return cls(endpoint, min(lengths)) if lengths else None
 
     def count(self, messages: Sequence[Message]) -> int:
         """Tokens of a prompt, generation prompt included."""
@@ -135,16 +128,11 @@ class VLLMServer:
     def _post(self, name: str, body: Mapping[str, Any]) -> Any:
         """The server's answer, with as many retries as a chat call gets."""
         url = f"{self._root}/{name}"
-        for failures in range(1, self.config.retries + 2):
-            try:
-                return _call(self._http, url, {"model": self.config.model, **body})
-            except _NoAnswer as error:
-                if error.final:
-                    raise InputError(f"{url} {error}") from None
-                if failures > self.config.retries:
-                    raise JudgeError(f"{url} failed {failures} times; the last time, it {error}") from None
-                time.sleep(min(self.config.backoff * 2 ** (failures - 1), LONGEST_BACKOFF))
-        raise AssertionError("the last failure is raised")
+        content = json.dumps({"model": self.endpoint.config.model, **body}).encode()
+        try:
+            return self.endpoint.retrying(url, lambda: self.endpoint.call(url, content)).raw
+        except Rejected as error:
+            raise InputError(f"{url} refuses a request: {error}") from None
 
 
 def turn(messages: Sequence[Message]) -> dict[str, Any]:
@@ -191,35 +179,3 @@ def looks_coarse(told: Iterable[Mapping[int, float]]) -> bool:
     ]
     on_grid = sum(abs(step - round(step)) < ROUNDING * GRID for step in steps)
     return bool(steps) and on_grid >= 0.8 * len(steps)
-
-
-class _NoAnswer(Exception):
-    """The server did not answer properly; the message says what it did. ``final``: a retry will not help."""
-
-    def __init__(self, message: str, final: bool = False):
-        super().__init__(message)
-        self.final = final
-
-
-def _connect(config: EndpointConfig) -> "httpx2.Client":
-    import httpx2
-
-    key = os.environ.get(config.key_variable, "").strip()
-    usable = key and key.isascii() and key.isprintable()  # else chat calls will report it
-    limit = httpx2.Timeout(TIMEOUT, connect=CONNECT)
-    return httpx2.Client(headers={"Authorization": f"Bearer {key}"} if usable else {}, timeout=limit)
-
-
-def _call(http: "httpx2.Client", url: str, body: Mapping[str, Any] | None = None) -> Any:
-    """The JSON that a server returns for a GET, or for a POST if there is a body."""
-    import httpx2
-
-    try:
-        response = http.get(url) if body is None else http.post(url, json=body)
-        if response.status_code == 200:
-            return response.json()
-    except (httpx2.HTTPError, ValueError) as error:
-        raise _NoAnswer(f"did not answer ({brief(error, 200)})") from None
-    said = " ".join(response.text.split())
-    final = response.status_code < 500 and response.status_code not in (408, 429)
-    raise _NoAnswer(f"answered {response.status_code}: {said!r:.300}", final)

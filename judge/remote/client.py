@@ -12,7 +12,6 @@ the number of restarts.
 
 import itertools
 import json
-import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
@@ -20,7 +19,7 @@ from threading import BoundedSemaphore, Event, Lock
 from weakref import WeakValueDictionary
 
 from judge.checker import ahead
-from judge.errors import InputError, JudgeError
+from judge.errors import InputError
 from judge.remote.budget import Budget, Estimate, Spending
 from judge.remote.cache import CallCache, StoredCall, call_key
 from judge.remote.chat import ChatRequest, Reply, price, read_reply, read_usage
@@ -30,12 +29,6 @@ from judge.types import Message, Usage
 
 LOOK_AHEAD = 4
 """Requests read ahead per concurrent call, so that others continue while the first in order is slow."""
-LONGEST_BACKOFF = 30.0
-"""Maximum seconds between two tries, unless the server asks for more."""
-LONGEST_RETRY_AFTER = 600.0
-"""If a server asks to wait more seconds than this, the run is given up."""
-UNREACHABLE = 6.0
-"""Seconds after which a server that never answered and cannot be connected to is given up."""
 
 
 class _Stopped(Exception):
@@ -70,12 +63,12 @@ class ChatClient:
         self._slots = BoundedSemaphore(config.concurrency)
         self._lock = Lock()
         self._same_call: WeakValueDictionary[bytes, Lock] = WeakValueDictionary()
-        self._open_again = 0.0  # when the endpoint accepts calls again, on the monotonic clock
-        self._answered = False
 
     @cached_property
-    def _endpoint(self) -> Endpoint:
-        return Endpoint(self.config)
+    def endpoint(self) -> Endpoint:
+        """The connection to it. Raises ``InputError`` if the key in the environment cannot be a key."""
+        kept = "nothing is kept (for judges: --set call_cache=FILE)"
+        return Endpoint(self.config, "what is answered is kept in the call cache" if self.cache else kept)
 
     def run(self, requests: Iterable[ChatRequest]) -> Iterator[Reply]:
         """Yield the reply to each request, in order, as they arrive.
@@ -88,7 +81,7 @@ class ChatClient:
                 Both come after the replies before them; calls in flight are then finished and kept.
             InputError: if the endpoint refuses such requests: wrong key, address, model or parameter.
         """
-        _ = self._endpoint  # raises its errors here
+        _ = self.endpoint  # raises its errors here
         stopped, failed = Event(), list[Exception]()
 
         def complete(request: ChatRequest) -> Reply:
@@ -134,38 +127,25 @@ class ChatClient:
         return read_reply(json.loads(call.response), request, self.config.prices, cached=True)
 
     def _send(self, request: ChatRequest, body: bytes, stopped: Event) -> Response:
-        """Send until there is a reply, with up to ``config.retries`` retries."""
-        begun = time.monotonic()
-        for failures in itertools.count(1):
-            try:
-                return self._try(request, body, stopped)
-            except TryAgain as error:
-                backoff = min(self.config.backoff * 2 ** (failures - 1), LONGEST_BACKOFF)
-                dead = error.unreachable and not self._answered
-                if (
-                    failures > self.config.retries
-                    or (error.wait or 0) > LONGEST_RETRY_AFTER
-                    or (dead and time.monotonic() + backoff - begun > UNREACHABLE)
-                ):
-                    raise JudgeError(self._given_up(error, failures)) from None
-                if error.wait is not None:  # applies to all other calls as well
-                    self._open_again = max(self._open_again, time.monotonic() + error.wait)
-                _sleep(max(backoff, error.wait or 0.0) * random.uniform(1.0, 1.25), stopped)
-        raise AssertionError("counting never ends")
+        """Send until there is a reply."""
+        return self.endpoint.retrying(
+            self.endpoint.url,
+            lambda: self._try(request, body, stopped),
+            lambda seconds: _sleep(seconds, stopped),
+        )
 
     def _try(self, request: ChatRequest, body: bytes, stopped: Event) -> Response:
         """Send once, as soon as concurrency and budget allow."""
         # No tokenizer makes more tokens than bytes; the body's JSON syntax makes up for the chat template.
         most = Spending.of(Usage(len(body), request.max_tokens), self.config.prices)
         with self._slots:
-            _sleep(self._open_again - time.monotonic(), stopped)
+            _sleep(self.endpoint.open_again - time.monotonic(), stopped)
             self.budget.hold(most)
             used = most  # if the answer gets lost or does not give its usage
             try:
                 if stopped.is_set():
                     raise _Stopped
-                response = self._endpoint.send(body)
-                self._answered = True
+                response = self.endpoint.send(body)
                 if usage := read_usage(response.raw):
                     used = Spending.of(usage, self.config.prices)
                 return response
@@ -177,18 +157,6 @@ class ChatClient:
                 raise
             finally:
                 self.budget.settle(most, used)
-
-    def _given_up(self, error: TryAgain, failures: int) -> str:
-        asks = "" if error.wait is None else f" and asks to wait {error.wait:,.0f} s"
-        kept = (
-            "what is answered is kept in the call cache"
-            if self.cache
-            else "nothing is kept (for judges: --set call_cache=FILE)"
-        )
-        return (
-            f"{self._endpoint.url} failed {failures} times; the last time, {error}{asks}. "
-            f"Is the server up and the address right? Run again when it is: {kept}"
-        )
 
     def estimate(
         self,

@@ -218,7 +218,7 @@ def test_a_tokenizer_that_fails_is_told(serve: Serve) -> None:
         backend.count_tokens(user("hello"))
     url = config.base_url.replace("http://127.0.0.1", "http://127.0.0.1.invalid")
     backend._vllm._root = url  # type: ignore[union-attr]
-    with pytest.raises(JudgeError, match="failed 1 times; the last time, it did not answer"):
+    with pytest.raises(JudgeError, match="failed 1 times; the last time, no connection"):
         backend.count_tokens(user("hello"))
 
 
