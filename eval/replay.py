@@ -15,7 +15,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from eval.verdicts import EXCERPT, sample_hash, verdict_from_row
+from eval.verdicts import EXCERPT, verdict_from_row
 from judge.checker import Checker
 from judge.errors import InputError, unknown
 from judge.files import sha256_file, sha256_text
@@ -94,8 +94,7 @@ class Replay(Checker):
 
     def _find(self, sample: Sample) -> Verdict | None:
         text = sample.document_text
-        texts = _key(sample.id, sample.question, sample.answer, text[:EXCERPT], len(text))
-        keys = (texts, sample_hash(sample)[:16], sample.id)
+        keys = (_key(sample.id, sample.question, sample.answer, text[:EXCERPT], len(text)), sample.id)
         found = next((self._verdicts[key] for key in keys if key in self._verdicts), {})
         if len(found) > 1 and self.benchmark not in found:
             raise InputError(
@@ -107,8 +106,8 @@ class Replay(Checker):
 
 
 Recorded = tuple[dict[str, dict[str, Verdict]], int]
-"""Verdicts by sample (its id, or its hash in files of ``judge eval``) and benchmark (empty if unknown), and
-the number of repeated verdicts."""
+"""Verdicts by sample (its id, in files of ``judge eval`` with a hash of its texts) and benchmark (empty if
+unknown), and the number of repeated verdicts."""
 
 
 def _read(path: Path) -> dict[str, Recorded]:
@@ -150,10 +149,8 @@ def _label(word: object) -> Label | None:
 def _record(row: Mapping[str, Any]) -> tuple[str, str, Verdict]:
     """Judge, sample and verdict of one row."""
     if "verdict" in row and "sample" in row:
-        found = verdict_from_row(row)
-        texts = [row.get(name) for name in ("id", "question", "answer", "document", "document_chars")]
-        sample = str(row["sample"]) if None in texts else _key(*texts)  # older results hold no texts
-        return f"run-{row.get('run', 0)}", sample, found
+        texts = [row[name] for name in ("id", "question", "answer", "document", "document_chars")]
+        return f"run-{row.get('run', 0)}", _key(*texts), verdict_from_row(row)
     if "eval_result" in row:
         label = RESULTS.get(str(row["eval_result"]).strip())
         if label is None:
