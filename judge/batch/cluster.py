@@ -1,11 +1,10 @@
 """A Ray cluster, to judge files on more than one machine."""
 
 import logging
-import math
 import os
 import socket
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from itertools import chain, islice
 from typing import Any, TypeVar
@@ -18,7 +17,7 @@ Result = TypeVar("Result")
 STARTS = 3
 """A worker is started at most this often; one that its work kills would otherwise restart for ever."""
 AHEAD = 2
-"""Batches queued at a worker."""
+"""Items queued at a worker."""
 
 
 class WorkerError(JudgeError):
@@ -43,21 +42,19 @@ class Cluster:
 
     def run(
         self,
-        make_stage: Callable[[], Callable[[Iterable[Item]], Iterator[Result]]],
+        make: Callable[[], Callable[[Item], Result]],
         items: Iterable[Item],
         *,
-        batch: int,
         workers: int,
         cpus: int = 1,
         gpus: float = 0,
     ) -> Iterator[Result]:
-        """The results of a stage, in order; items are read as workers become free.
+        """The result of each item, in order; items are read as workers become free.
 
         Args:
-            make_stage: makes the stage, once in each worker; made of plain data and module-level functions,
-                so that it can be sent there.
+            make: makes the function for the items, once in each worker; made of plain data and module-level
+                functions, so that it can be sent there.
             items: anything that can be copied to another process.
-            batch: items that a worker takes at a time.
             workers: maximum number of workers; those that do not fit wait until the cluster grows.
             cpus: CPU cores per worker.
             gpus: GPUs per worker; may be a fraction.
@@ -67,13 +64,11 @@ class Cluster:
             JudgeError: if a worker raised one.
         """
         ray, stream = self.ray, iter(items)
-        first = list(islice(stream, batch * workers))
-        if not first:
-            return
-        workers, stream = min(workers, math.ceil(len(first) / batch)), chain(first, stream)
+        first = list(islice(stream, workers))
+        workers, stream = len(first), chain(first, stream)
         kind = ray.remote(num_cpus=cpus, num_gpus=gpus, max_restarts=STARTS - 1, max_task_retries=-1)(_Worker)
-        actors = [kind.remote(make_stage) for _ in range(workers)]
-        busy = {actor.work.remote([]): actor for actor in actors}  # makes the stage
+        actors = [kind.remote(make) for _ in range(workers)]
+        busy = {actor.start.remote(): actor for actor in actors}
         now = max(1, min(workers, self.room(cpus, gpus)))
         free: deque[Any] = deque()
         waiting: deque[Any] = deque()
@@ -84,20 +79,20 @@ class Cluster:
                 free.extend(busy[one] for one in started)
             for one in started:
                 del busy[one]
-            while some := list(islice(stream, batch)):
+            for item in stream:
                 while not free or len(waiting) >= 2 * AHEAD * workers:
                     if free:  # too many wait: the oldest has to be yielded first
-                        yield from ray.get(waiting.popleft())
+                        yield ray.get(waiting.popleft())
                         continue
                     [done], _ = ray.wait(list(busy), num_returns=1)
                     free.append(busy.pop(done))
                 actor = free.popleft()
-                waiting.append(actor.work.remote(some))
+                waiting.append(actor.work.remote(item))
                 busy[waiting[-1]] = actor
                 while waiting and waiting[0] not in busy:
-                    yield from ray.get(waiting.popleft())
+                    yield ray.get(waiting.popleft())
             while waiting:
-                yield from ray.get(waiting.popleft())
+                yield ray.get(waiting.popleft())
         except ray.exceptions.RayTaskError as error:
             if isinstance(error.cause, JudgeError):
                 raise error.cause from None
@@ -117,18 +112,20 @@ class Cluster:
 
 
 class _Worker:
-    """One process of the cluster, with its own stage."""
+    """One process of the cluster, with its own function, which is made again when it is restarted."""
 
-    def __init__(self, make_stage: Callable[[], Any]):
-        self._make_stage = make_stage
+    def __init__(self, make: Callable[[], Any]):
+        self._make = make
 
     @cached_property
-    def _stage(self) -> Any:
-        return self._make_stage()
+    def _function(self) -> Any:
+        return self._make()
 
-    def work(self, items: Sequence[Any]) -> list[Any]:
-        stage = self._stage
-        return list(stage(items)) if items else []
+    def start(self) -> None:
+        _ = self._function  # its errors are passed on, those of __init__ would not be
+
+    def work(self, item: Any) -> Any:
+        return self._function(item)
 
 
 def join_cluster() -> Any:

@@ -6,7 +6,7 @@ rows come back in order. Chunks are the same as on one machine, so each verdict 
 
 import math
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
@@ -65,23 +65,19 @@ class RayEngine:
         results = self._cluster.run(
             partial(_judging, self._load),
             chain([next(chunks, [])], chunks),  # an empty chunk if nothing is left to judge
-            batch=1,
             workers=self._workers,
             cpus=self._cpus,
             gpus=self._gpus,
         )
         kept = _kept(results)
-        # The judge is made on the workers, so its description comes with the first result.
-        first: Row = next(kept, {"judge": {}, "rows": []})
+        first = next(kept)  # the judge is made on the workers, so its description comes with a result
         return first["judge"], _rows(chain([first], kept), skip=done - start)
 
 
-def _judging(load: Callable[[], Checker]) -> Callable[[Iterable[list[Sample]]], Iterator[Row]]:
-    """A worker's stage: for each chunk, the judge's description and the rows of the verdicts."""
+def _judging(load: Callable[[], Checker]) -> Callable[[list[Sample]], Row]:
+    """What a worker does: the judge's description and the rows of the verdicts on a chunk."""
     judge = load()
-    return lambda chunks: (
-        {"judge": judge.describe(), "rows": list(judge_rows(judge, chunk))} for chunk in chunks
-    )
+    return lambda chunk: {"judge": judge.describe(), "rows": list(judge_rows(judge, chunk))}
 
 
 def _rows(results: Iterator[Row], skip: int) -> Iterator[Row]:
