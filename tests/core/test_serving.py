@@ -27,6 +27,7 @@ from judge.load import load_judge
 from judge.samples import sample_from_row
 from judge.serving.limits import PROMPT_TOKENS, Limits
 from judge.types import Label, Mode, Sample, Verdict
+from tests.calling import Refused
 
 httpx2 = pytest.importorskip("httpx2")
 uvicorn = pytest.importorskip("uvicorn")
@@ -488,8 +489,7 @@ def test_the_rule_for_claims_is_that_of_one_judge(
 
 
 def test_the_command_answers_and_ends_well_on_sigterm() -> None:
-    code = "from judge.cli.serve import app; app()"
-    command = [sys.executable, "-c", code, "--model", "baseline:always-pass", "--port", "0"]
+    command = [sys.executable, "-m", "judge", "serve", "--model", "baseline:always-pass", "--port", "0"]
     with subprocess.Popen(
         [*command, "--set", "max_wait_ms=1000"],
         cwd=ROOT, env=os.environ | {"JUDGE_API_TOKEN": "secret\n"},
@@ -519,22 +519,13 @@ def test_the_command_answers_and_ends_well_on_sigterm() -> None:
         (["--model", "baseline:always-pass", "--set", "max_queue=2"], "max-samples"),
     ],
 )
-def test_wrong_calls_get_one_line(
-    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    from judge.cli.serve import app
-
-    with pytest.raises((InputError, SystemExit)) as caught:
-        app(args=[*arguments, "--port", "0"], standalone_mode=False)
-    assert message in str(caught.value) + capsys.readouterr().err
+def test_wrong_calls_get_one_line(arguments: list[str], message: str, refused: Refused) -> None:
+    assert message in refused("serve", *arguments, "--port", "0")
 
 
-def test_an_empty_token_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    from judge.cli.serve import app
-
+def test_an_empty_token_is_told(monkeypatch: pytest.MonkeyPatch, refused: Refused) -> None:
     monkeypatch.setenv("JUDGE_API_TOKEN", " ")
-    with pytest.raises(InputError, match="set and empty"):
-        app(args=["--model", "baseline:always-pass", "--port", "0"], standalone_mode=False)
+    assert "set and empty" in refused("serve", "--model", "baseline:always-pass", "--port", "0")
 
 
 # --- The contract -------------------------------------------------------------------------------------------
