@@ -10,7 +10,7 @@ from typing import Any
 
 from judge.errors import InputError
 from judge.files import open_text, sha256_text
-from judge.prompting.replies import DEFAULT, ReplyForm
+from judge.prompting.replies import ReplyForm
 from judge.types import Message, Mode, Sample
 
 VARIABLES = "document, question, answer, task and language"
@@ -27,24 +27,24 @@ class TemplatePrompt:
     """
 
     def __init__(self, path: Path):
+        from judge.configs import load_config
+        from judge.prompting.prompt_file import Entry, PromptFile
+
         self.path = path
         with open_text(path) as stream:
             self._source = stream.read()
-        self.chat: dict[str, Any] = {}
+        several = path.suffix.lower() in (".yaml", ".yml")
+        alone = PromptFile(prompts=(Entry(user=self._source),))
+        self._file = load_config(PromptFile, path) if several else alone
+        self.chat = self._file.chat
         """Arguments of the tokenizer's chat template."""
-        self._file = None
-        if path.suffix.lower() in (".yaml", ".yml"):
-            from judge.configs import load_config
-            from judge.prompting.prompt_file import PromptFile
-
-            self._file = load_config(PromptFile, path)
-            self.chat = self._file.chat
-            self._turns = [
-                [(turn.role, self._template(turn.text, f"prompts.{place}")) for turn in entry.conversation]
-                for place, entry in enumerate(self._file.prompts)
+        self._turns = [
+            [
+                (turn.role, self._template(turn.text, f"prompts.{place}" if several else None))
+                for turn in entry.conversation
             ]
-        else:
-            self._turns = [[("user", self._template(self._source))]]
+            for place, entry in enumerate(self._file.prompts)
+        ]
 
     def messages(self, sample: Sample, mode: Mode, document: str | None = None) -> list[Message]:
         """The rendered turns of the prompt for the sample's task and language.
@@ -71,7 +71,7 @@ class TemplatePrompt:
 
     def form(self, sample: Sample) -> ReplyForm:
         """How the judge replies to the prompt for a sample."""
-        return DEFAULT if self._file is None else self._file.form(self._place(sample))
+        return self._file.form(self._place(sample))
 
     def describe(self) -> dict[str, str]:
         """The file's name and the hash of its text."""
@@ -86,8 +86,6 @@ class TemplatePrompt:
         return any(turns[-1][0] == "assistant" for turns in self._turns)
 
     def _place(self, sample: Sample) -> int:
-        if self._file is None:
-            return 0
         place = self._file.chosen(sample.task, sample.language)
         if place is None:
             raise InputError(
@@ -98,7 +96,7 @@ class TemplatePrompt:
             )
         return place
 
-    def _template(self, source: str, field: str | None = None) -> Any:
+    def _template(self, source: str, field: str | None) -> Any:
         from jinja2 import StrictUndefined, TemplateError
         from jinja2.sandbox import ImmutableSandboxedEnvironment
 
