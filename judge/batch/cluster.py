@@ -18,10 +18,7 @@ STARTS = 3
 """A worker is started at most this often; one that its work kills would otherwise restart for ever."""
 AHEAD = 2
 """Items queued at a worker."""
-
-
-class WorkerError(JudgeError):
-    """A worker or the cluster failed; results before that are valid."""
+KEPT = "the verdicts before are kept, continue with --resume"
 
 
 class Cluster:
@@ -60,8 +57,7 @@ class Cluster:
             gpus: GPUs per worker; may be a fraction.
 
         Raises:
-            WorkerError: if a worker died too often or raised an unexpected error, or the cluster failed.
-            JudgeError: if a worker raised one.
+            JudgeError: if a worker raised an error or died too often, or the cluster failed.
         """
         ray, stream = self.ray, iter(items)
         first = list(islice(stream, workers))
@@ -97,15 +93,15 @@ class Cluster:
             if isinstance(error.cause, JudgeError):
                 raise error.cause from None
             reason = " ".join(f"{type(error.cause).__name__}: {error.cause}".split())
-            raise WorkerError(f"a worker failed ({reason:.300})") from error
+            raise JudgeError(f"a worker failed ({reason:.300}); {KEPT}") from None
         except ray.exceptions.RayError as error:
             if isinstance(error, ray.exceptions.RayActorError) and "creation task" not in str(error):
-                raise WorkerError(
+                raise JudgeError(
                     f"a worker died {STARTS} times, of too little memory most likely; take fewer workers, or "
-                    "more CPUs or GPUs for each"
+                    f"more CPUs or GPUs for each; {KEPT}"
                 ) from None
             reason = str(error).strip().rpartition("\n")[2]
-            raise WorkerError(f"the cluster failed ({reason:.300})") from error
+            raise JudgeError(f"the cluster failed ({reason:.300}); {KEPT}") from None
         finally:
             for actor in actors:
                 ray.kill(actor)

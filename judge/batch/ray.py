@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from judge.backends.vllm_engine import VLLMSettings
-from judge.batch.cluster import Cluster, WorkerError
+from judge.batch.cluster import Cluster
 from judge.batch.file import Row, judge_rows, unlabelled
 from judge.checker import Checker, in_chunks
 from judge.errors import InputError, JudgeError
@@ -69,9 +69,8 @@ class RayEngine:
             cpus=self._cpus,
             gpus=self._gpus,
         )
-        kept = _kept(results)
-        first = next(kept)  # the judge is made on the workers, so its description comes with a result
-        return first["judge"], _rows(chain([first], kept), skip=done - start)
+        first = next(results)  # the judge is made on the workers, so its description comes with a result
+        return first["judge"], _rows(chain([first], results), skip=done - start)
 
 
 def _judging(load: Callable[[], Checker]) -> Callable[[list[Sample]], Row]:
@@ -93,14 +92,6 @@ def _rows(results: Iterator[Row], skip: int) -> Iterator[Row]:
             )
         yield from result["rows"][skip:]
         skip = 0
-
-
-def _kept(results: Iterator[Row]) -> Iterator[Row]:
-    """Pass results through; if a worker fails, say what to do with those before."""
-    try:
-        yield from results
-    except WorkerError as error:
-        raise JudgeError(f"{error}; the verdicts before are kept, continue with --resume") from None
 
 
 def load_on_worker(folder: Path, model: str, **settings: Any) -> Checker:

@@ -156,18 +156,8 @@ def test_killed_and_resumed_is_what_one_machine_writes(
     whole, out = tmp_path / "whole.jsonl", tmp_path / "out.jsonl"
     assert call("batch", samples, "-o", whole, "--model", model) == 0
     code = "import judge.judge; judge.judge.CHUNK.update(verdict=3); from judge.cli.main import main; main()"
-    arguments = [
-        "batch",
-        samples,
-        "-o",
-        out,
-        "--model",
-        model,
-        "--engine",
-        "ray",
-        "--set",
-        "gpus_per_worker=0",
-    ]
+    arguments = ["batch", samples, "-o", out, "--model", model, "--engine", "ray"]
+    arguments += ["--set", "gpus_per_worker=0"]
     process = subprocess.Popen(
         [sys.executable, "-c", code, *arguments],
         env={**os.environ, "PYTHONPATH": str(ROOT), "RAY_ADDRESS": cluster},
