@@ -112,7 +112,11 @@ class ChatClient:
                 return self._read(known, request)
             for asked in itertools.count(known.attempt + 2 if known else 1):
                 try:
-                    response = self._send(request, body, stopped)
+                    response = self.endpoint.retrying(
+                        self.endpoint.url,
+                        lambda: self._try(request, body, stopped),
+                        lambda seconds: _sleep(seconds, stopped),
+                    )
                 except Rejected as error:
                     return Reply(text="", problem=error.problem, detail=str(error))
                 reply = read_reply(response.raw, request, self.config.prices)
@@ -125,14 +129,6 @@ class ChatClient:
 
     def _read(self, call: StoredCall, request: ChatRequest) -> Reply:
         return read_reply(json.loads(call.response), request, self.config.prices, cached=True)
-
-    def _send(self, request: ChatRequest, body: bytes, stopped: Event) -> Response:
-        """Send until there is a reply."""
-        return self.endpoint.retrying(
-            self.endpoint.url,
-            lambda: self._try(request, body, stopped),
-            lambda seconds: _sleep(seconds, stopped),
-        )
 
     def _try(self, request: ChatRequest, body: bytes, stopped: Event) -> Response:
         """Send once, as soon as concurrency and budget allow."""
