@@ -51,9 +51,6 @@ def test_a_file_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         # What is named instead has the file.
         ("refer", "encoder", r"did you mean 'reference'\? \(known: demo, own-domain, reference\)"),
         ("lynx-8b", "encoder", r"; with encoder\.yaml: demo, own-domain, reference$"),
-        # Names of version 0.2.
-        ("reference-encoder", "encoder", "did you mean 'reference'"),
-        ("bian-qwen2.5-14b", "dpo", "did you mean 'bian-14b'"),
         ("lynx-llama3-8b/sft", "sft", "did you mean 'lynx-8b'"),
         ("mine.jsonl", "data", r"mine\.jsonl: holds rows.* judge teach mine\.jsonl .* sources\.0\.path=mine"),
         ("mine.xlsx", "sft", "holds rows, but a recipe, a YAML file, is expected"),
