@@ -22,14 +22,30 @@ KEPT = "the verdicts before are kept, continue with --resume"
 
 
 class Cluster:
-    """The cluster that ``RAY_ADDRESS`` names, or one on this machine.
+    """The Ray cluster that ``RAY_ADDRESS`` names, or one that is started on this machine.
 
     Raises:
         InputError: Ray is not installed, or no cluster answers.
     """
 
     def __init__(self) -> None:
-        self.ray = join_cluster()
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is sent anywhere
+        try:
+            import ray
+        except ImportError:
+            raise InputError(
+                "engine ray needs Ray; install it: pip install ray, or 'hallucination-judge[ray]'"
+            ) from None
+        self.ray: Any = ray
+        if ray.is_initialized():
+            return
+        _knock(os.environ.get("RAY_ADDRESS", ""))
+        try:
+            ray.init(log_to_driver=False, include_dashboard=False, logging_level=logging.ERROR)
+        except (ConnectionError, ValueError, RuntimeError) as error:
+            raise InputError(
+                f"no Ray cluster could be joined ({brief(error, 200)}); see RAY_ADDRESS"
+            ) from None
 
     def room(self, cpus: int, gpus: float) -> int:
         """How many workers fit on the cluster's current machines."""
@@ -122,33 +138,6 @@ class _Worker:
 
     def work(self, item: Any) -> Any:
         return self._function(item)
-
-
-def join_cluster() -> Any:
-    """Join the Ray cluster that ``RAY_ADDRESS`` names, or start one on this machine.
-
-    Returns:
-        The module ``ray``, so that it is never used without a cluster.
-
-    Raises:
-        InputError: Ray is not installed, or no cluster answers.
-    """
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is sent anywhere
-    try:
-        import ray
-    except ImportError:
-        raise InputError(
-            "engine ray needs Ray; install it: pip install ray, or 'hallucination-judge[ray]'"
-        ) from None
-    if not ray.is_initialized():
-        _knock(os.environ.get("RAY_ADDRESS", ""))
-        try:
-            ray.init(log_to_driver=False, include_dashboard=False, logging_level=logging.ERROR)
-        except (ConnectionError, ValueError, RuntimeError) as error:
-            raise InputError(
-                f"no Ray cluster could be joined ({brief(error, 200)}); see RAY_ADDRESS"
-            ) from None
-    return ray
 
 
 def _knock(address: str) -> None:

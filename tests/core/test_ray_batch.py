@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from judge.backends.vllm_engine import VLLMSettings
-from judge.batch.cluster import STARTS, join_cluster
+from judge.batch.cluster import STARTS, Cluster
 from judge.batch.file import Counts, judge_file
 from judge.batch.ray import RayEngine, _rows, settings_on
 from judge.errors import InputError, JudgeError
@@ -255,7 +255,7 @@ def test_wrong_calls(options: tuple[object, ...], message: str, samples: Path, r
 def test_without_ray_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(InputError, match=r"needs Ray.*pip install ray, or 'hallucination-judge\[ray"):
-        join_cluster()
+        Cluster()
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1:1", "ray://localhost:1"])
@@ -263,4 +263,4 @@ def test_a_cluster_that_does_not_answer(address: str, monkeypatch: pytest.Monkey
     monkeypatch.setattr("ray.is_initialized", lambda: False)
     monkeypatch.setenv("RAY_ADDRESS", address)
     with pytest.raises(InputError, match=rf"answers at {re.escape(address)} \(.*see RAY_ADDRESS"):
-        join_cluster()
+        Cluster()
