@@ -87,7 +87,6 @@ class Reply:
     usage: Usage = field(default_factory=Usage)
     cost: float = 0.0
     cached: bool = False
-    raw: Mapping[str, Any] = field(default_factory=dict)
 
 
 def read_reply(
@@ -125,7 +124,6 @@ def read_reply(
         usage=usage,
         cost=price(usage, prices),
         cached=cached,
-        raw=raw,
     )
 
 
