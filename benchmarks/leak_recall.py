@@ -21,8 +21,9 @@ from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
 
-from data_pipeline.leaks import BenchmarkIndex, available
+from data_pipeline.leaks.benchmarks import available
 from data_pipeline.leaks.gate import leaks_in
+from data_pipeline.leaks.index import BenchmarkIndex
 from data_pipeline.leaks.shingles import words
 from data_pipeline.sources.store import pair_of
 from judge.files import open_text

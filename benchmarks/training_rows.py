@@ -6,7 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from data_pipeline.edits import Edit, RulePerturber
+from data_pipeline.edits.edit import Edit
+from data_pipeline.edits.perturber import RulePerturber
 from data_pipeline.sources.public.wrapped import read_xquad
 from data_pipeline.teachers.rules import RulesTeacher
 from judge.formats.ragtruth import load_split

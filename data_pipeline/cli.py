@@ -197,7 +197,8 @@ def audit_command(
     Writes an HTML page, and a JSON file of the same name.
     """
     require("judge data audit", "data", *DATA)
-    from data_pipeline.audit import audit_folder, write_audit
+    from data_pipeline.audit.page import write_audit
+    from data_pipeline.audit.run import audit_folder
     from data_pipeline.sources.workers import Workers, cores
 
     target = out if out is not None else folder / "audit.html"

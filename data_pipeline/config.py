@@ -5,7 +5,7 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import Field, NonNegativeInt, PositiveInt, field_validator, model_validator
 
-from data_pipeline.edits import EDIT_TYPES
+from data_pipeline.edits.types import EDIT_TYPES
 from data_pipeline.sources.config import SourceConfig
 from data_pipeline.teachers.config import CallsConfig, TeacherConfig, need_teachers
 from judge.configs import Place, StrictConfig

@@ -10,7 +10,7 @@ from eval.benchmarks.base import Benchmark
 from eval.calibration import calibration
 from eval.judging import Progress, run_judge
 from eval.metrics import check_labelled, score
-from eval.published import to_compare
+from eval.published.comparing import to_compare
 from eval.quotes import quote_figures
 from eval.repeats import Measured, repeats
 from eval.report import Latency, Report, hardware, this_command, versions

@@ -101,9 +101,11 @@ def store_of(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Callable[...
 @pytest.fixture(scope="session")
 def starter_pairs(tmp_path_factory: pytest.TempPathFactory) -> list[Sample]:
     """A third of the starter corpus, with an edited pair and an added pair of every gold that allows one."""
-    from data_pipeline.edits import RulePerturber
-    from data_pipeline.pairs import make_makers, make_pairs
-    from data_pipeline.sources import SourceConfig, read_source
+    from data_pipeline.edits.perturber import RulePerturber
+    from data_pipeline.pairs.make import make_pairs
+    from data_pipeline.pairs.makers import make_makers
+    from data_pipeline.sources.config import SourceConfig
+    from data_pipeline.sources.reading import read_source
     from data_pipeline.sources.store import SampleStore
     from data_pipeline.teachers.rules import RulesTeacher
 

@@ -4,8 +4,3 @@
 kind, ``shortcuts`` and ``coherence`` try to guess their labels, ``figures`` measures how well. ``limits``
 has the thresholds, ``gate`` stops a build, ``page`` writes the report.
 """
-
-from data_pipeline.audit.page import write_audit
-from data_pipeline.audit.run import audit_folder, audit_samples, audit_store
-
-__all__ = ["audit_folder", "audit_samples", "audit_store", "write_audit"]

@@ -8,7 +8,7 @@ from data_pipeline.audit.limits import FIGURES, MEANING, given_away, place, with
 from data_pipeline.audit.page import write_audit
 from data_pipeline.audit.run import audit_store
 from data_pipeline.config import KEYS, DataConfig
-from data_pipeline.edits import EDIT_TYPES
+from data_pipeline.edits.types import EDIT_TYPES
 from data_pipeline.sources.store import SampleStore
 from data_pipeline.sources.workers import Workers
 from judge.errors import InputError, counted

@@ -5,8 +5,8 @@ from pathlib import Path
 from data_pipeline.build.manifest import FILES
 from data_pipeline.build.unfinished import MANIFEST, NAME
 from data_pipeline.config import KEYS, DataConfig
-from data_pipeline.sources import lines_with_id
 from data_pipeline.sources.own import files_of
+from data_pipeline.sources.reading import lines_with_id
 from data_pipeline.sources.store import SampleStore
 from judge.errors import InputError
 from judge.rows import check_outputs

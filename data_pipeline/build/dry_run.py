@@ -11,13 +11,14 @@ from tempfile import TemporaryDirectory
 
 from data_pipeline.build.pipeline import build
 from data_pipeline.config import DataConfig
-from data_pipeline.edits import Edit
+from data_pipeline.edits.edit import Edit
 from data_pipeline.edits.verify import Rejected
 from data_pipeline.labels.recipe_teachers import Teachers
 from data_pipeline.teachers.base import Ask, Judgement, Teacher, ask_each
 from data_pipeline.teachers.config import CallsConfig, TeacherConfig
 from data_pipeline.teachers.pool import ChatModels, Run
-from data_pipeline.teachers.prompts import judgement_prompt, perturbation_prompt
+from data_pipeline.teachers.prompts.judgement import judgement_prompt
+from data_pipeline.teachers.prompts.perturbation import perturbation_prompt
 from judge.remote.budget import Estimate
 from judge.remote.cache import CallCache, call_key
 from judge.remote.chat import ChatRequest, Reply, read_reply

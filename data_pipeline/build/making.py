@@ -9,10 +9,11 @@ from data_pipeline.build.splits import SPLITS
 from data_pipeline.config import CounterfactualConfig, DataConfig
 from data_pipeline.edits.verify import Rejected
 from data_pipeline.labels.recipe_teachers import Teachers
-from data_pipeline.pairs import GoldPairs, PairYield, make_makers, make_pairs, new_pairs
 from data_pipeline.pairs.counterfactual import counterfactuals
 from data_pipeline.pairs.in_full import say_in_full
 from data_pipeline.pairs.injections import inject_pairs
+from data_pipeline.pairs.make import GoldPairs, PairYield, make_pairs, new_pairs
+from data_pipeline.pairs.makers import make_makers
 from data_pipeline.sources.dropped import Dropped
 from data_pipeline.sources.store import SampleStore
 from data_pipeline.sources.workers import Workers

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
 
-from data_pipeline.edits import RulePerturber
+from data_pipeline.edits.perturber import RulePerturber
 from data_pipeline.pairs.contrast import Maker
 from data_pipeline.pairs.make import GoldPairs, Perturb, make_pairs
 from data_pipeline.pairs.makers import make_makers

@@ -28,8 +28,8 @@ from data_pipeline.labels.repeats import check_repeats
 from data_pipeline.labels.sentence_rows import sentence_rows
 from data_pipeline.labels.supported import only_supported
 from data_pipeline.leaks.gate import LeakGate
-from data_pipeline.sources import lines_with_id, read_source
 from data_pipeline.sources.dropped import Dropped
+from data_pipeline.sources.reading import lines_with_id, read_source
 from data_pipeline.sources.store import DuplicateId, SampleStore
 from data_pipeline.sources.workers import Workers
 from judge.errors import counted

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Iterator
 from data_pipeline.edits.verify import Rejected
 from data_pipeline.labels.rows import gold_label
 from data_pipeline.teachers.base import Ask, Judgement, ask_each, reply_points
-from data_pipeline.teachers.prompts import Prompted, known_label_prompt
+from data_pipeline.teachers.prompts.base import Prompted
+from data_pipeline.teachers.prompts.known_label import known_label_prompt
 from judge.types import Label, Sample
 
 _TOLD = re.compile(

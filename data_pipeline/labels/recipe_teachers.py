@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from data_pipeline.config import DataConfig
-from data_pipeline.edits import RulePerturber
+from data_pipeline.edits.perturber import RulePerturber
 from data_pipeline.teachers.base import Teacher
 from data_pipeline.teachers.llm import LLMTeacher
 from data_pipeline.teachers.pool import ChatModels

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
-from data_pipeline.edits import RulePerturber
 from data_pipeline.edits.edit import occurs
+from data_pipeline.edits.perturber import RulePerturber
 from data_pipeline.pairs.compose import Composed
 from data_pipeline.pairs.contrast import Error
 from data_pipeline.pairs.documents.deletion import can_be_removed

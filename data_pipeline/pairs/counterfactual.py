@@ -9,12 +9,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import tee
 
-from data_pipeline.edits import occurs
+from data_pipeline.edits.edit import occurs
 from data_pipeline.edits.verify import Rejected
 from data_pipeline.pairs.contrast import Contrast, other_answer, sample_pair
 from data_pipeline.pairs.entities import entities_left
 from data_pipeline.teachers.base import Ask, ask_each, reply_texts
-from data_pipeline.teachers.prompts import Prompted, evidence_prompt, expansion_prompt
+from data_pipeline.teachers.prompts.base import Prompted
+from data_pipeline.teachers.prompts.counterfactual import evidence_prompt, expansion_prompt
 from data_pipeline.text.content import terms
 from judge.baselines.overlap import units
 from judge.remote.chat import Reply

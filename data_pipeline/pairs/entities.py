@@ -7,8 +7,9 @@ more generously here than for perturbations: any word that may be a name counts 
 import re
 from collections.abc import Iterator, Sequence
 
-from data_pipeline.edits import Fact, find_facts
 from data_pipeline.teachers.lookup import stands
+from data_pipeline.text.fact import Fact
+from data_pipeline.text.facts import find_facts
 from data_pipeline.text.segment_zh import plain, segment
 from judge.types import Language
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import islice
 
-from data_pipeline.edits import Edit
+from data_pipeline.edits.edit import Edit
 from data_pipeline.edits.verify import Rejected
 from data_pipeline.pairs.contrast import Contrast, Maker, pairs
 from data_pipeline.sources.kinds import KINDS

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from data_pipeline.pairs.added import add_sentences
 from data_pipeline.pairs.contrast import Maker
-from data_pipeline.pairs.documents import DocumentEditor
+from data_pipeline.pairs.documents.edit import DocumentEditor
 from data_pipeline.pairs.foreign import foreign_sentences
 from data_pipeline.pairs.long import long_answers
 from data_pipeline.pairs.neighbours import Neighbours

@@ -44,7 +44,7 @@ class SourceConfig(StrictConfig):
     kind: str
     """``starter``: the bundled gold answers. ``written``: the bundled contrast pairs. ``file``: your own
     samples. ``squad``: a file in SQuAD's format. ``hub``: a data set of the Hub. Or the name of a public set
-    (:data:`~data_pipeline.sources.READERS`)."""
+    (:data:`~data_pipeline.sources.readers.READERS`)."""
     path: Place | None = None
     """``file``: a file that :func:`judge.rows.read_rows` reads, a folder of such files, or a glob. ``squad``:
     a .json file. ``hub``: ``owner/name``. Public sets: the folder with one folder per set;

@@ -12,7 +12,8 @@ from typing import Any
 
 from data_pipeline.sources import hub, squad
 from data_pipeline.sources.config import SourceConfig
-from data_pipeline.sources.forms import Asked, LeftOut, read_row
+from data_pipeline.sources.forms import read_row
+from data_pipeline.sources.forms.base import Asked, LeftOut
 from judge.errors import InputError, unknown
 from judge.formats.files import group_of
 from judge.formats.records import Record

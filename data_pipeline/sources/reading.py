@@ -8,7 +8,7 @@ from pathlib import Path
 
 from data_pipeline.sources import own
 from data_pipeline.sources.config import SourceConfig
-from data_pipeline.sources.forms import LeftOut
+from data_pipeline.sources.forms.base import LeftOut
 from data_pipeline.sources.licences import licence_of, plain_licence
 from data_pipeline.sources.readers import BUNDLED, OWN, READERS
 from judge.errors import InputError

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from itertools import tee
 from typing import Protocol, TypeVar
 
-from data_pipeline.edits import Edit
+from data_pipeline.edits.edit import Edit
 from data_pipeline.edits.verify import Rejected
-from data_pipeline.teachers.prompts import Prompted
+from data_pipeline.teachers.prompts.base import Prompted
 from judge.remote.chat import Reply
 from judge.types import Label, Sample
 

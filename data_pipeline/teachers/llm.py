@@ -3,11 +3,12 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from data_pipeline.edits import Edit
+from data_pipeline.edits.edit import Edit
 from data_pipeline.edits.verify import Rejected
 from data_pipeline.teachers.base import Ask, Judgement, ask_each
 from data_pipeline.teachers.perturbing import perturb_with
-from data_pipeline.teachers.prompts import Prompted, judgement_prompt
+from data_pipeline.teachers.prompts.base import Prompted
+from data_pipeline.teachers.prompts.judgement import judgement_prompt
 from judge.prompting.parsing import parse
 from judge.remote.chat import ChatRequest, Reply
 from judge.types import Sample

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from data_pipeline.edits import Fact, find_facts, occurs
-from data_pipeline.edits.edit import lowered
+from data_pipeline.edits.edit import lowered, occurs
 from data_pipeline.text.content import terms
+from data_pipeline.text.fact import Fact
+from data_pipeline.text.facts import find_facts
 from data_pipeline.text.names_en import GENERIC
 from data_pipeline.text.numbers import SMALL_WORDS, numeral_of
 from judge.types import Language

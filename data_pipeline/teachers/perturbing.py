@@ -7,7 +7,7 @@ from data_pipeline.edits.directions import DIRECTIONS
 from data_pipeline.edits.edit import Edit, occurs
 from data_pipeline.edits.verify import NEGATIONS, Change, Rejected, content, verify
 from data_pipeline.teachers.base import Ask, ask_each, reply_texts
-from data_pipeline.teachers.prompts import perturbation_prompt
+from data_pipeline.teachers.prompts.perturbation import perturbation_prompt
 from data_pipeline.text.facts import find_facts
 from judge.remote.chat import Reply
 from judge.types import Sample

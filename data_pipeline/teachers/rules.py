@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from data_pipeline.edits import Edit, RulePerturber
+from data_pipeline.edits.edit import Edit
+from data_pipeline.edits.perturber import RulePerturber
 from data_pipeline.edits.verify import Rejected
 from data_pipeline.teachers.base import Judgement
 from data_pipeline.teachers.rules_judge import judge_by_rules

@@ -16,13 +16,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from data_pipeline.edits import Fact, find_facts, occurs
 from data_pipeline.edits.directions import direction_spots
-from data_pipeline.edits.edit import digits_of
+from data_pipeline.edits.edit import digits_of, occurs
 from data_pipeline.edits.polarity import YES_OR_NO
 from data_pipeline.teachers.lookup import Lookup, clauses, look_into, sentences, stands
 from data_pipeline.text.content import terms
-from data_pipeline.text.facts import is_translation
+from data_pipeline.text.fact import Fact
+from data_pipeline.text.facts import find_facts, is_translation
 from data_pipeline.text.words import either
 from judge.types import Label, Language, Sample
 

@@ -6,7 +6,7 @@ from typing import Any
 from eval.open_factual.results import Answered
 from eval.open_factual.summary import REPLIES, SCORES
 from eval.open_factual.tasks import BENCHMARK
-from eval.published import published
+from eval.published.figures import published
 from eval.tables import Cell, Row, Share, Table, percent, table_blocks
 from judge.markdown import plain
 

@@ -3,8 +3,3 @@
 A published figure belongs to a set of samples, a split and a protocol. A warning says where these differ from
 the measurement; figures of parts are compared part by part.
 """
-
-from eval.published.comparing import to_compare
-from eval.published.figures import FOLDER, OVERALL, Column, Published, Table, published
-
-__all__ = ["FOLDER", "OVERALL", "Column", "Published", "Table", "published", "to_compare"]

@@ -8,7 +8,7 @@ from typing import Any
 from jsonschema import ValidationError, validate
 
 from data_pipeline.teachers.base import Ask
-from data_pipeline.teachers.prompts import Prompted
+from data_pipeline.teachers.prompts.base import Prompted
 from judge.remote.chat import Reply
 
 

@@ -15,10 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from data_pipeline.audit import audit_folder, audit_samples, limits
+from data_pipeline.audit import limits
 from data_pipeline.audit.coherence import features, parts_of
 from data_pipeline.audit.figures import auroc, balanced_accuracy, share
 from data_pipeline.audit.page import html_page
+from data_pipeline.audit.run import audit_folder, audit_samples
 from data_pipeline.build.pipeline import build
 from data_pipeline.cli import app
 from data_pipeline.labels.rows import judgement, sft_row

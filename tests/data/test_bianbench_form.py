@@ -7,7 +7,7 @@ import pytest
 
 from data_pipeline.build.pipeline import build
 from eval.benchmarks import get_benchmark
-from eval.published import published
+from eval.published.figures import published
 from judge.errors import InputError
 from judge.formats.bianbench import SOURCES, to_row
 from judge.samples import read_samples

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from data_pipeline.edits import RulePerturber
+from data_pipeline.edits.perturber import RulePerturber
 from data_pipeline.edits.verify import Rejected
-from data_pipeline.pairs import GoldPairs, Perturb, make_makers, make_pairs
 from data_pipeline.pairs.added import _addition, add_sentences, is_supported, supporting_passage
 from data_pipeline.pairs.contrast import Contrast
 from data_pipeline.pairs.foreign import foreign_sentences
+from data_pipeline.pairs.make import GoldPairs, Perturb, make_pairs
+from data_pipeline.pairs.makers import make_makers
 from data_pipeline.pairs.neighbours import Neighbours
 from data_pipeline.sources.starter import load_starter
 from data_pipeline.sources.store import SampleStore

@@ -17,7 +17,7 @@ from data_pipeline.papers.dialogues.talk import talk
 from data_pipeline.papers.dialogues.topics import CHAT, DOMAINS, SETS, Topic, choose, read_set, read_topics
 from data_pipeline.papers.dialogues.turns import Dialogue, Repair, clean, fault_of
 from data_pipeline.teachers.base import Ask
-from data_pipeline.teachers.prompts import Prompted
+from data_pipeline.teachers.prompts.base import Prompted
 from judge.configs import make_config
 from judge.errors import InputError
 from judge.files import read_jsonl, write_jsonl

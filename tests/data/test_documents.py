@@ -8,19 +8,20 @@ from typing import Any
 import pytest
 
 from data_pipeline.edits.edit import bare, occurs
-from data_pipeline.pairs import make_pairs
 from data_pipeline.pairs.contrast import Contrast
-from data_pipeline.pairs.documents import DocumentEditor
 from data_pipeline.pairs.documents.deletion import delete
 from data_pipeline.pairs.documents.distractor import add_distractor
+from data_pipeline.pairs.documents.edit import DocumentEditor
 from data_pipeline.pairs.documents.parts import is_table, parts_of, without
 from data_pipeline.pairs.documents.passage import other_passage
 from data_pipeline.pairs.documents.plausible import can_change
 from data_pipeline.pairs.documents.records import alter_record, change_places
 from data_pipeline.pairs.documents.supporting import is_gone, supporting_parts
 from data_pipeline.pairs.documents.swap import replace_words, swap
+from data_pipeline.pairs.make import make_pairs
 from data_pipeline.pairs.neighbours import Neighbours
-from data_pipeline.sources import SourceConfig, read_source
+from data_pipeline.sources.config import SourceConfig
+from data_pipeline.sources.reading import read_source
 from data_pipeline.sources.starter import load_starter
 from data_pipeline.sources.store import SampleStore
 from data_pipeline.teachers.reasoning import explain

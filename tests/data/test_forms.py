@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 from data_pipeline.build.pipeline import build
 from data_pipeline.config import DataConfig
-from data_pipeline.sources import SourceConfig, read_source
-from data_pipeline.sources.forms import FORMS, Asked, LeftOut, read_row
+from data_pipeline.sources.config import SourceConfig
+from data_pipeline.sources.forms import FORMS, read_row
+from data_pipeline.sources.forms.base import Asked, LeftOut
+from data_pipeline.sources.reading import read_source
 from judge.configs import load_config
 from judge.errors import InputError
 from judge.files import write_jsonl

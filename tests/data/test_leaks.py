@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from benchmarks.leak_recall import figures, planted, synthetic
 from data_pipeline.build.pipeline import build
 from data_pipeline.config import LeaksConfig
-from data_pipeline.leaks import BENCHMARKS, BenchmarkIndex, Kind, available
+from data_pipeline.leaks.benchmarks import BENCHMARKS, available
 from data_pipeline.leaks.gate import LeakGate, leaks_in
+from data_pipeline.leaks.index import BenchmarkIndex, Kind
 from data_pipeline.leaks.shingles import fingerprint, shingles, shingles_of, words
 from data_pipeline.sources.starter import load_starter
 from judge.errors import InputError

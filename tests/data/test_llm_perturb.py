@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scripted import REFUSED, scripted
 
-from data_pipeline.edits import Edit, RulePerturber
+from data_pipeline.edits.edit import Edit
+from data_pipeline.edits.perturber import RulePerturber
 from data_pipeline.edits.verify import MAX_EDITS, Rejected, verify
 from data_pipeline.sources.starter import load_starter
 from data_pipeline.teachers.perturbing import in_form, perturb_with

@@ -13,10 +13,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from data_pipeline.edits import EDIT_TYPES, EDITS, RulePerturber, find_entities, find_facts, occurs
-from data_pipeline.edits.types import FOREIGN_EDITS
-from data_pipeline.sources import SourceConfig, read_source
+from data_pipeline.edits.edit import occurs
+from data_pipeline.edits.perturber import RulePerturber
+from data_pipeline.edits.types import EDIT_TYPES, EDITS, FOREIGN_EDITS
+from data_pipeline.sources.config import SourceConfig
+from data_pipeline.sources.reading import read_source
 from data_pipeline.sources.starter import load_starter
+from data_pipeline.text.facts import find_entities, find_facts
 from data_pipeline.text.words import FOLDER, pairs, words
 from judge.errors import InputError
 from judge.types import Language, Sample, Task

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from data_pipeline.edits import EDITS
+from data_pipeline.edits.types import EDITS
 from data_pipeline.text.facts_zh import chinese_facts
 from data_pipeline.text.numbers import numeral_of, value_of
 from data_pipeline.text.segment_zh import plain, segment, written_like

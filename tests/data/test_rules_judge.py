@@ -10,11 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from data_pipeline.edits import RulePerturber, find_facts
-from data_pipeline.sources import SourceConfig, read_source
+from data_pipeline.edits.perturber import RulePerturber
+from data_pipeline.sources.config import SourceConfig
+from data_pipeline.sources.reading import read_source
 from data_pipeline.sources.starter import load_starter
 from data_pipeline.teachers.lookup import stands
 from data_pipeline.teachers.rules_judge import judge_by_rules
+from data_pipeline.text.facts import find_facts
 from judge.prompting.evidence import quotes
 from judge.types import Label, Language, Sample, Task
 

@@ -11,7 +11,7 @@ import pytest
 from data_pipeline.build.pipeline import build
 from data_pipeline.build.sizes import draw_labelled, share_out
 from data_pipeline.config import DataConfig
-from data_pipeline.edits import Edit
+from data_pipeline.edits.edit import Edit
 from data_pipeline.edits.verify import Rejected
 from data_pipeline.labels.recipe_teachers import Teachers
 from data_pipeline.sources.config import SizesConfig, SourceConfig

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from data_pipeline.sources import SourceConfig, read_source
+from data_pipeline.sources.config import SourceConfig
+from data_pipeline.sources.reading import read_source
 from data_pipeline.sources.windows import count_tokens, window
 from judge.formats.files import group_of
 from judge.formats.shared import HALUBENCH, halubench_side, side_of

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from data_pipeline.sources import SourceConfig, read_source
+from data_pipeline.sources.config import SourceConfig
+from data_pipeline.sources.reading import read_source
 from data_pipeline.sources.starter import load_starter
 from judge.errors import InputError
 from judge.files import write_jsonl

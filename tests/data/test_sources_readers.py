@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from data_pipeline.sources import READERS
+from data_pipeline.sources.readers import READERS
 from judge.errors import InputError
 from judge.formats.shared import SIDED
 from judge.samples import row_from_sample

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from data_pipeline.sources import READERS, SourceConfig, read_source
+from data_pipeline.sources.config import SourceConfig
+from data_pipeline.sources.readers import READERS
+from data_pipeline.sources.reading import read_source
 from data_pipeline.sources.windows import WINDOW_TOKENS, count_tokens
 from judge.formats.shared import SOURCE_SHARE
 from judge.types import Label, Sample

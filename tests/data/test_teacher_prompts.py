@@ -9,16 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from data_pipeline.teachers.prompts import (
-    Prompted,
-    describe,
-    evidence_prompt,
-    expansion_prompt,
-    judgement_prompt,
-    known_label_prompt,
-    perturbation_prompt,
-)
-from data_pipeline.teachers.prompts.base import TAGS
+from data_pipeline.teachers.prompts import describe
+from data_pipeline.teachers.prompts.base import TAGS, Prompted
+from data_pipeline.teachers.prompts.counterfactual import evidence_prompt, expansion_prompt
+from data_pipeline.teachers.prompts.judgement import judgement_prompt
+from data_pipeline.teachers.prompts.known_label import known_label_prompt
+from data_pipeline.teachers.prompts.perturbation import perturbation_prompt
 from judge.prompting.prompts import BuiltinPrompt
 from judge.types import LANGUAGES, Label, Language, Sample, Task
 

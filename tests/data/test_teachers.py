@@ -8,13 +8,14 @@ from itertools import count, islice
 import pytest
 from scripted import REFUSED, replied, scripted
 
-from data_pipeline.edits import RulePerturber
+from data_pipeline.edits.perturber import RulePerturber
 from data_pipeline.edits.verify import Rejected
 from data_pipeline.labels.known_label import reason_for_label
 from data_pipeline.teachers.base import ask_each, reply_points, reply_texts
 from data_pipeline.teachers.llm import LLMTeacher, asking
 from data_pipeline.teachers.pool import Tally
-from data_pipeline.teachers.prompts import Prompted, judgement_prompt
+from data_pipeline.teachers.prompts.base import Prompted
+from data_pipeline.teachers.prompts.judgement import judgement_prompt
 from data_pipeline.teachers.rules import RulesTeacher
 from judge.remote.budget import Budget
 from judge.remote.chat import ChatRequest, Reply

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from data_pipeline.sources import SourceConfig, read_source
+from data_pipeline.sources.config import SourceConfig
+from data_pipeline.sources.reading import read_source
 from data_pipeline.sources.written import HERE, load_written
 from judge.baselines.overlap import overlap
 from judge.files import read_jsonl

@@ -8,7 +8,8 @@ import yaml
 
 from data_pipeline.build.pipeline import build
 from data_pipeline.config import DataConfig
-from data_pipeline.sources import SourceConfig, read_source
+from data_pipeline.sources.config import SourceConfig
+from data_pipeline.sources.reading import read_source
 from eval.annotation.dialogues import statistics
 from eval.benchmarks import get_benchmark, load_benchmark
 from eval.benchmarks.diahalu import DIAHALU_V2, V2, read

@@ -8,8 +8,8 @@ import yaml
 
 from eval.benchmarks import BENCHMARKS, get_benchmark
 from eval.metrics import Metrics, score
-from eval.published import FOLDER, Column, Published, Table, published, to_compare
-from eval.published.figures import SHARES
+from eval.published.comparing import to_compare
+from eval.published.figures import FOLDER, SHARES, Column, Published, Table, published
 from eval.repeats import Measured
 from eval.sampling import take
 from judge.configs import load_config

@@ -4,7 +4,3 @@
 changes the fact at every mention, ``records`` the value of a triple or a record, ``passage`` replaces the
 document. ``distractor`` adds a second passage that has the answer's words but does not support it.
 """
-
-from data_pipeline.pairs.documents.edit import DocumentEditor
-
-__all__ = ["DocumentEditor"]

@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from data_pipeline.edits import RulePerturber
 from data_pipeline.edits.edit import bare
+from data_pipeline.edits.perturber import RulePerturber
 from data_pipeline.edits.verify import Change, Rejected
 from data_pipeline.papers.onion import rules
 from data_pipeline.papers.onion.config import OnionConfig
@@ -18,7 +18,7 @@ from data_pipeline.papers.onion.onion_prompts import CHECKS, Stage, check_prompt
 from data_pipeline.sources.dropped import Dropped
 from data_pipeline.teachers.base import Ask, ask_each
 from data_pipeline.teachers.perturbing import to_edit
-from data_pipeline.teachers.prompts import Prompted
+from data_pipeline.teachers.prompts.base import Prompted
 from judge.progress import track
 from judge.remote.chat import Reply
 from judge.types import Sample

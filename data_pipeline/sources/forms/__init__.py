@@ -8,7 +8,7 @@ or a kind of value that a form does not know is one clear error.
 from collections.abc import Mapping
 from dataclasses import replace
 
-from data_pipeline.sources.forms.base import COMMON, Answer, Asked, Form, LeftOut
+from data_pipeline.sources.forms.base import COMMON, Asked, Form, LeftOut
 from data_pipeline.sources.forms.choice import multiple_choice
 from data_pipeline.sources.forms.labels import claims, nli, spans, unanswerable
 from judge.errors import unknown
@@ -16,8 +16,6 @@ from judge.formats.files import group_of
 from judge.formats.records import Record
 from judge.samples import sample_from_row
 from judge.types import Sample
-
-__all__ = ["COMMON", "FORMS", "LABELLED", "Answer", "Asked", "Form", "LeftOut", "read_row"]
 
 FORMS: Mapping[str, Form] = {
     "multiple_choice": Form(multiple_choice, ("document", "question", "options", "answer")),

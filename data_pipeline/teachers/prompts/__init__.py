@@ -6,18 +6,9 @@ manifests record.
 """
 
 from data_pipeline.teachers.prompts import counterfactual, known_label, perturbation
-from data_pipeline.teachers.prompts.base import Prompted, identity
-from data_pipeline.teachers.prompts.counterfactual import evidence_prompt, expansion_prompt
-from data_pipeline.teachers.prompts.judgement import judgement_prompt
-from data_pipeline.teachers.prompts.known_label import known_label_prompt
-from data_pipeline.teachers.prompts.perturbation import perturbation_prompt
+from data_pipeline.teachers.prompts.base import identity
 
 PROMPTS_VERSION = "4"
-
-__all__ = [
-    "PROMPTS_VERSION", "Prompted", "describe", "evidence_prompt", "expansion_prompt",
-    "judgement_prompt", "known_label_prompt", "perturbation_prompt",
-]  # fmt: skip
 
 
 def describe() -> dict[str, str]:
