@@ -21,8 +21,6 @@ KEYS = Annotated[
     list[str] | None,
     typer.Argument(metavar="KEY=VALUE", help="Keys of the recipe to override, such as edits=0.5."),
 ]
-OVERRIDES = Annotated[list[str] | None, typer.Option("--set", hidden=True)]
-"""How version 0.2 said KEY=VALUE; still taken."""
 
 
 @app.command("build")
@@ -32,7 +30,6 @@ def build_command(
     out: Annotated[
         Path | None, typer.Option(help="Folder for the data set, instead of the recipe's.")
     ] = None,
-    overrides: OVERRIDES = None,
     dry: Annotated[
         bool, typer.Option("--dry-run", help="Only say what would be asked of teachers, and its price.")
     ] = False,
@@ -54,7 +51,7 @@ def build_command(
     from data_pipeline.config import DataConfig
     from data_pipeline.sources.workers import Workers, cores
 
-    recipe = _recipe(DataConfig, config, "data", out, [*(keys or ()), *(overrides or ())])
+    recipe = _recipe(DataConfig, config, "data", out, keys)
     if dry:
         from data_pipeline.build.dry_run import dry_run
 
@@ -108,7 +105,6 @@ def dialogues_command(
     out: Annotated[
         Path | None, typer.Option(help="Folder for the dialogues, instead of the recipe's.")
     ] = None,
-    overrides: OVERRIDES = None,
     dry: DRY = False,
 ) -> None:
     """Let two chat models talk about topics, for people to annotate: as DiaHalu was made."""
@@ -116,7 +112,7 @@ def dialogues_command(
     from data_pipeline.papers.dialogues.config import DialoguesConfig
     from data_pipeline.papers.dialogues.run import DIALOGUES, TO_REPAIR, dry_run, run
 
-    recipe = _recipe(DialoguesConfig, config, "dialogues", out, [*(keys or ()), *(overrides or ())])
+    recipe = _recipe(DialoguesConfig, config, "dialogues", out, keys)
     manifest = _made(recipe, dry_run, run, dry)
     if manifest is None:
         return
@@ -133,7 +129,6 @@ def onion_command(
     config: Annotated[Path, typer.Argument(help="A recipe, or the name of a shipped one: onioneval.")],
     keys: KEYS = None,
     out: Annotated[Path | None, typer.Option(help="Folder for the set, instead of the recipe's.")] = None,
-    overrides: OVERRIDES = None,
     dry: DRY = False,
 ) -> None:
     """Let a chat model write facts and hallucinations about entities: as OnionEval was made."""
@@ -141,7 +136,7 @@ def onion_command(
     from data_pipeline.papers.onion.config import OnionConfig
     from data_pipeline.papers.onion.run import FOLDER, ROWS, STAGES, dry_run, run
 
-    recipe = _recipe(OnionConfig, config, "onion", out, [*(keys or ()), *(overrides or ())])
+    recipe = _recipe(OnionConfig, config, "onion", out, keys)
     manifest = _made(recipe, dry_run, run, dry)
     if manifest is None:
         return
@@ -149,14 +144,12 @@ def onion_command(
     typer.echo(f"{Path(recipe.output) / FOLDER / ROWS}: {counted(manifest['rows'], 'row')}, of {stages}")
 
 
-def _recipe(
-    kind: type[Recipe], config: Path, stage: str, out: Path | None, overrides: list[str] | None
-) -> Recipe:
+def _recipe(kind: type[Recipe], config: Path, stage: str, out: Path | None, keys: list[str] | None) -> Recipe:
     """A recipe by its file or name, with what the command line says on top."""
     from judge.configs import load_config, text_override
     from judge.shipped import find_recipe
 
-    changes = [*(overrides or []), *([text_override("output", out)] if out is not None else [])]
+    changes = [*(keys or []), *([text_override("output", out)] if out is not None else [])]
     return load_config(kind, find_recipe(config, stage), changes)
 
 

@@ -93,12 +93,11 @@ def adapting_steps(out: Path, recipe: str = "demo", overrides: Sequence[str] = N
     places = (text_override("data", data), text_override("output", adapted))
     results = [str(out / "eval" / name) for name in ADAPTED]
     both = ("--set", "precision=float32")  # the adapted judge's default
-    changes = [word for override in overrides for word in ("--set", override)]
     train = ("encoder", recipe, f"model={REFERENCE}", *places, *RESUMABLE)
     return [
         Step(
             "build the data set",
-            (*JUDGE, "data", "build", recipe, "--out", data, "--overwrite", *changes),
+            (*JUDGE, "data", "build", recipe, "--out", data, "--overwrite", *overrides),
             30,
             made=out / "data" / "manifest.json",
         ),

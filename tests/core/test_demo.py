@@ -69,7 +69,7 @@ def test_every_command_parses(plan: list[Step], step: Step) -> None:
         assert step is plan[-1] and values["html"] == OUT / "report.html"
         assert values["folders"] == [parsed("eval", arguments)["out"] for arguments in evals]
     if name == "data":
-        recipe = load_config(DataConfig, find_recipe(values["config"], "data"), values["overrides"])
+        recipe = load_config(DataConfig, find_recipe(values["config"], "data"), values["keys"])
         assert (recipe.preferences.pairs >= 150) is (plan is PLAN) and values["out"] == OUT / "data"
 
 

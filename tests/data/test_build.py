@@ -441,7 +441,7 @@ def test_files_of_somebody_else_are_not_replaced(tmp_path: Path, refused: Refuse
 def test_the_command(tmp_path: Path, ran: Ran, refused: Refused) -> None:
     out = tmp_path / "out"
     command = ("data", "build", recipe_file(tmp_path), "--out", out, "preferences.pairs=2")
-    assert f"{out}: 24 samples" in ran(*command, "--set", "seed=3").out.replace("\n", "")
+    assert f"{out}: 24 samples" in ran(*command, "seed=3").out.replace("\n", "")
     manifest = json.loads((out / "manifest.json").read_text())
     assert manifest["teacher_prompts_version"] == PROMPTS_VERSION
     assert manifest["config"]["seed"] == 3 and manifest["rows"]["dpo/train"]["total"] == 2
