@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from judge.errors import InputError, unknown
+from judge.errors import InputError
 from judge.formats import ragtruth
 from judge.formats.records import Record, read_lines, read_records
 from judge.formats.shared import HALUBENCH as PARTS_OF_HALUBENCH
@@ -113,21 +113,17 @@ BENCHMARKS: dict[str, tuple[Files, ...]] = {
 """The files of each benchmark. RAGTruth's test split is two joined files, with a reader of their own."""
 
 
-def available(
-    data_dir: Path | None, names: Iterable[str] = tuple(BENCHMARKS)
-) -> tuple[dict[str, Iterator[Sample]], list[str]]:
+def available(data_dir: Path | None) -> tuple[dict[str, Iterator[Sample]], list[str]]:
     """The samples of the benchmarks that are in ``data_dir``, by name, and the names of those that are not.
 
     The samples are iterators, which read lazily and only once.
 
     Raises:
-        InputError: a name is unknown; while reading, a file is invalid.
+        InputError: while reading, if a file is invalid.
     """
     found: dict[str, Iterator[Sample]] = {}
     absent: list[str] = []
-    for name in names:
-        if name not in BENCHMARKS:
-            raise InputError(unknown("benchmark", name, BENCHMARKS))
+    for name in BENCHMARKS:
         if data_dir is None:
             absent.append(name)
             continue

@@ -7,7 +7,7 @@ from typing import Any
 
 from data_pipeline.config import LeaksConfig
 from data_pipeline.leaks.benchmarks import SHARED, available, built_sets
-from data_pipeline.leaks.index import SETTINGS, BenchmarkIndex, IndexBuilder, Leak
+from data_pipeline.leaks.index import SETTINGS, BenchmarkIndex, Leak
 from data_pipeline.sources.store import SampleStore, pair_of
 from judge.errors import InputError
 from judge.files import sha256_file
@@ -146,13 +146,13 @@ def _indexes(folder: Path | None, built: Sequence[str]) -> tuple[dict[str, Bench
     rows under the empty name; and the names of benchmarks that are not available."""
     found, absent = available(folder)
     found |= built_sets(built)
-    builders = {name: IndexBuilder() for name in ("", *SHARED)}
+    indexes = {name: BenchmarkIndex() for name in ("", *SHARED)}
     for benchmark, rows in found.items():
-        for builder in builders.values():
-            builder.open(benchmark)
+        for index in indexes.values():
+            index.open(benchmark)
         for row in track(rows, f"index {benchmark}"):
-            builders[row.source].add(benchmark, row)  # KeyError for an unknown source: its rows would be lost
-    return {name: BenchmarkIndex(builder) for name, builder in builders.items()}, absent
+            indexes[row.source].add(benchmark, row)  # KeyError for an unknown source: its rows would be lost
+    return indexes, absent
 
 
 def _comes_from(sample: Sample, name: str) -> bool:

@@ -75,66 +75,61 @@ class Leak:
     similarity: float = 1.0
 
 
-class IndexBuilder:
-    """Collects the rows of benchmarks for a :class:`BenchmarkIndex`."""
-
-    def __init__(self) -> None:
-        self.digests: dict[str, Any] = {}
-        self.counts: dict[str, int] = {}
-        self.rows: list[tuple[str, str]] = []
-        self.documents, self.pairs = Texts(), Texts()
-        self.asked: set[int] = set()
-
-    def open(self, name: str) -> None:
-        """Register a benchmark, which may turn out to have no rows."""
-        self.digests[name], self.counts[name] = sha256(), 0
-
-    def add(self, name: str, sample: Sample) -> None:
-        """Add a row of a benchmark. An empty document means that the question is asked without one."""
-        question, answer = words(sample.question), words(sample.answer)
-        document, pair = _key(sample.document_text), fingerprint_of(question, answer)
-        self.digests[name].update(f"{document} {pair}\n".encode())
-        self.counts[name] += 1
-        row = len(self.rows)
-        self.rows.append((name, sample.id))
-        if document != _NOTHING and document not in self.documents.keys:
-            self.documents.keys[document] = row
-            for passage in passages(sample):
-                self.documents.add(passage, row)
-        self.asked.add(fingerprint_of(words(f"{document}"), question))
-        if pair not in self.pairs.keys:
-            text = question + answer
-            if document == _NOTHING or sum(map(len, text)) >= LEAST_LETTERS:
-                self.pairs.keys[pair] = row
-            self.pairs.add(text, row)
-
-
 class BenchmarkIndex:
     """The documents, and the questions with answers, of benchmarks. Its size depends only on these.
 
-    ``benchmarks`` has, for each, the number of ``rows`` and the ``hash`` of the compared texts.
+    All rows are added before the first sample is checked.
     """
 
-    def __init__(self, built: IndexBuilder):
-        self.benchmarks: dict[str, dict[str, Any]] = {
-            name: {"rows": built.counts[name], "hash": digest.hexdigest()}
-            for name, digest in built.digests.items()
-        }
-        self._rows, self._asked = built.rows, built.asked
-        self._documents, self._near_documents = built.documents.keys, built.documents.postings()
-        self._pairs, self._near_pairs = built.pairs.keys, built.pairs.postings()
+    def __init__(self) -> None:
+        self._digests: dict[str, Any] = {}
+        self._counts: dict[str, int] = {}
+        self._rows: list[tuple[str, str]] = []
+        self._documents, self._pairs = Texts(), Texts()
+        self._asked: set[int] = set()
         # Samples about the same document or window are consecutive.
         self._near_document = lru_cache(maxsize=64)(self._look_for_part)
 
     @classmethod
     def build(cls, benchmarks: Mapping[str, Iterable[Sample]]) -> "BenchmarkIndex":
         """Index benchmarks by name."""
-        builder = IndexBuilder()
+        index = cls()
         for name, samples in benchmarks.items():
-            builder.open(name)
+            index.open(name)
             for sample in samples:
-                builder.add(name, sample)
-        return cls(builder)
+                index.add(name, sample)
+        return index
+
+    def open(self, name: str) -> None:
+        """Register a benchmark, which may turn out to have no rows."""
+        self._digests[name], self._counts[name] = sha256(), 0
+
+    def add(self, name: str, sample: Sample) -> None:
+        """Add a row of a benchmark. An empty document means that the question is asked without one."""
+        question, answer = words(sample.question), words(sample.answer)
+        document, pair = _key(sample.document_text), fingerprint_of(question, answer)
+        self._digests[name].update(f"{document} {pair}\n".encode())
+        self._counts[name] += 1
+        row = len(self._rows)
+        self._rows.append((name, sample.id))
+        if document != _NOTHING and document not in self._documents.keys:
+            self._documents.keys[document] = row
+            for passage in passages(sample):
+                self._documents.add(passage, row)
+        self._asked.add(fingerprint_of(words(f"{document}"), question))
+        if pair not in self._pairs.keys:
+            text = question + answer
+            if document == _NOTHING or sum(map(len, text)) >= LEAST_LETTERS:
+                self._pairs.keys[pair] = row
+            self._pairs.add(text, row)
+
+    @property
+    def benchmarks(self) -> dict[str, dict[str, Any]]:
+        """For each benchmark, the number of ``rows`` and the ``hash`` of the compared texts."""
+        return {
+            name: {"rows": self._counts[name], "hash": digest.hexdigest()}
+            for name, digest in self._digests.items()
+        }
 
     def check(self, sample: Sample) -> Leak | None:
         """The benchmark's sample that this one repeats, or ``None``.
@@ -142,25 +137,25 @@ class BenchmarkIndex:
         Compares the document (for a long one, the windows that support the answer), then question and answer.
         """
         key = _key(sample.document_text)
-        if key not in self._documents:
+        if key not in self._documents.keys:
             found = filter(None, map(self._near_document, evidence(sample)))
             return max(found, key=lambda leak: leak.similarity, default=None) or self._look_for_pair(sample)
         asked = fingerprint(f"{key}", sample.question) in self._asked
-        return self._leak(self._documents[key], Kind.DOCUMENT if asked else Kind.OTHER_QUESTION)
+        return self._leak(self._documents.keys[key], Kind.DOCUMENT if asked else Kind.OTHER_QUESTION)
 
     def _look_for_part(self, part: tuple[bytes, ...]) -> Leak | None:
         """The leak of a document or window, given as words."""
-        shared = self._near_documents.most_shared(_shingles(part), LEAST_SHINGLES)
+        shared = self._documents.postings.most_shared(_shingles(part), LEAST_SHINGLES)
         if shared is None or shared.share < NEAR_DOCUMENT:
             return None
         return self._leak(shared.row, Kind.NEAR_DOCUMENT, shared.share)
 
     def _look_for_pair(self, sample: Sample) -> Leak | None:
-        row = self._pairs.get(_key(sample.question, sample.answer))
+        row = self._pairs.keys.get(_key(sample.question, sample.answer))
         if row is not None:
             return self._leak(row, Kind.PAIR)
         text = _pair_shingles(sample.question, sample.answer)
-        shared = self._near_pairs.most_shared(text, LEAST_PAIR_SHINGLES)
+        shared = self._pairs.postings.most_shared(text, LEAST_PAIR_SHINGLES)
         if shared is None or shared.share < NEAR_PAIR:
             return None
         return self._leak(shared.row, Kind.NEAR_PAIR, shared.share)

@@ -5,6 +5,7 @@ texts / texts that hold it)``, so templates and boilerplate count for little.
 """
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -90,7 +91,11 @@ class Texts:
         self._counts.append(counts)
         self._waiting.clear()
 
+    @cached_property
     def postings(self) -> Postings:
-        """The index of the collected texts."""
+        """The index of the collected texts, made once all are added."""
         self._take_in()
-        return Postings(np.concatenate(self._shingles), np.concatenate(self._counts), self._rows)
+        found = Postings(np.concatenate(self._shingles), np.concatenate(self._counts), self._rows)
+        self._shingles.clear()
+        self._counts.clear()
+        return found
