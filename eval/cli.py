@@ -3,7 +3,7 @@
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from itertools import chain
@@ -36,14 +36,11 @@ OPEN_FACTUAL = "open_factual_bench"
 
 
 def _sets(
-    names: Sequence[str],
-    files: "Sequence[Benchmark]",
-    data_dir: Path | None,
-    say: Callable[[str], None],
+    names: Sequence[str], files: "Sequence[Benchmark]", data_dir: Path | None
 ) -> "list[tuple[Benchmark, list[Sample]]]":
     """The benchmarks and their samples; all of them are read before anything is judged.
 
-    ``all`` stands for every whole benchmark whose files are found; for the others, ``say`` is told why not.
+    ``all`` stands for every whole benchmark whose files are found; the user is told why the others are not.
     """
     from eval.benchmarks import WHOLE, check_name, get_benchmark
     from judge.formats.files import MissingFiles
@@ -162,7 +159,7 @@ def eval_command(
     from eval.pages.terminal import print_report
     from eval.replay import Replay
     from eval.run import evaluate
-    from eval.verdicts import VerdictFile, check_out, data_hash
+    from eval.verdicts import VerdictFile, data_hash
     from judge.baselines.rules import TRIVIAL_BASELINES, TrivialBaseline
 
     means = parse_gold_labels(gold_labels)
@@ -179,7 +176,7 @@ def eval_command(
     if not (first := processes.join(settings["backend"])):  # this one only judges; the first one writes
         baselines, out, bootstrap, latency = [], None, 0, 0
     files = [samples_file(path, named, encoding, means) for path in dict.fromkeys(samples or [])]
-    read = _sets(names, files, data_dir, say)
+    read = _sets(names, files, data_dir)
     if corpus is not None:
         read = [(benchmark, retrieval.searchable(benchmark, found)) for benchmark, found in read]
     sets = [(benchmark, benchmark.draw(found, limit, seed)) for benchmark, found in read]
@@ -209,11 +206,10 @@ def eval_command(
     with ExitStack() as stack:
         file = None
         if out is not None:
-            check_out(out, run, overwrite)
-            file = stack.enter_context(VerdictFile(out, run))
+            file = stack.enter_context(VerdictFile(out, run, overwrite))
         if answering:
             answered = answer_beside(
-                judges[0], OPEN_FACTUAL in names, say, data_dir=data_dir,
+                judges[0], OPEN_FACTUAL in names, data_dir=data_dir,
                 out=None if out is None else out / OPEN_FACTUAL, overwrite=overwrite, machine=hardware,
             )  # fmt: skip
         for benchmark, chosen in sets:

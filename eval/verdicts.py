@@ -126,13 +126,14 @@ class VerdictFile:
     Args:
         out: folder of the result.
         run: what produces the verdicts, as JSON values; see :func:`eval.judging.describe_run`.
+        overwrite: remove a result that is there.
 
     Raises:
-        InputError: if ``out`` holds a finished result, or verdicts of another run.
+        InputError: see :func:`check_out`.
     """
 
-    def __init__(self, out: Path, run: Mapping[str, Any]):
-        check_out(out, run)
+    def __init__(self, out: Path, run: Mapping[str, Any], overwrite: bool = False):
+        check_out(out, run, overwrite)
         write_json(out / RUN, run)
         self._file = Appender(out / VERDICTS)
         self._made: dict[tuple[str, int], list[tuple[str, Verdict]]] = {}

@@ -2,7 +2,6 @@
 
 import json
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -17,7 +16,7 @@ from judge.checker import Checker
 from judge.cli.options import CASCADE, JUDGING, Settings, loads_judge, parse_names
 from judge.cli.settings import setting
 from judge.errors import InputError
-from judge.progress import stage
+from judge.progress import say, stage
 
 
 @loads_judge(without=(*JUDGING, *CASCADE, "labels", "pair"))  # here the model answers
@@ -131,15 +130,13 @@ def as_markdown(report: dict[str, Any]) -> str:
     return markdown([Answered(report["name"], report)])
 
 
-def answer_beside(
-    judge: Checker, named: bool, say: Callable[[str], None], **options: Any
-) -> dict[str, Any] | None:
+def answer_beside(judge: Checker, named: bool, **options: Any) -> dict[str, Any] | None:
     """For ``judge eval``: let a judge's model answer the tasks; a finished result is returned as it is.
 
     Args:
         judge: the judge that is measured.
-        named: whether the user named this benchmark; with ``all`` it is left out if it cannot be run.
-        say: called with the reason if it is left out.
+        named: whether the user named this benchmark; with ``all`` it is left out, with a line that says why,
+            if it cannot be run.
         options: of :func:`eval.open_factual.run.run_open_factual`.
 
     Returns:

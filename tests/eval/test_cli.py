@@ -115,7 +115,7 @@ def test_two_sets_in_one_result(data: Path, tmp_path: Path, monkeypatch: pytest.
     found = reports("--model", PASS_BASELINE, "--samples b/mine.jsonl --samples mine.jsonl")
     assert [report["benchmark"] for report in found] == ["b/mine.jsonl", "mine.jsonl"]
     with pytest.raises(InputError, match="probes is the name of two sets"):
-        _sets(["probes"], [samples_file(Path("probes"))], None, print)
+        _sets(["probes"], [samples_file(Path("probes"))], None)
 
 
 def test_attacked_samples(data: Path) -> None:
