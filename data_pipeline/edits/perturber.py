@@ -17,7 +17,6 @@ from data_pipeline.edits.directions import is_rarer
 from data_pipeline.edits.edit import Edit, occurs
 from data_pipeline.edits.polarity import removes_negation
 from data_pipeline.edits.types import EDIT_TYPES, EDITS, FOREIGN_EDITS
-from judge.errors import InputError, unknown
 from judge.types import Sample, Task
 
 _TRIES = 3
@@ -62,19 +61,9 @@ class RulePerturber:
             from the document. Other samples get the only sort they have, so the overall share also depends on
             the source: if documents rarely hold two facts of a kind (triples, short spans) or are in another
             language (translations), most edits insert something new.
-
-    Raises:
-        InputError: if ``edit_types`` is empty or names an unknown one, or ``from_document`` is not a share.
     """
 
     def __init__(self, seed: int = 0, edit_types: Sequence[str] = EDIT_TYPES, from_document: float = 0.6):
-        for name in edit_types:
-            if name not in EDITS:
-                raise InputError(unknown("edit type", name, EDITS))
-        if not edit_types:
-            raise InputError(f"no edit type was given; known are {', '.join(EDIT_TYPES)}")
-        if not 0 <= from_document <= 1:
-            raise InputError(f"from_document is a share from 0 to 1, not {from_document}")
         self.seed = seed
         self.from_document = from_document
         self.edit_types = tuple(edit_types)

@@ -41,6 +41,7 @@ WRONG = [
     ("edit_types: [numbr]", r"unknown edit type 'numbr'; did you mean 'number'"),
     ("preferences: {model: m}", r"'preferences.model': is gone: omit it; rejected judgements are composed"),
     ("leaks: {benchmarks: [fib]}", r"'leaks.benchmarks': is gone: omit it; the gate compares"),
+    ("from_document: 1.5", "'from_document'"),
     ("splits: {test: 1.5}", r"'splits.test'"),
     ("calls: {money: -1}", r"'calls.money'"),
     ("mix: {samples: 5}", r"'mix': is gone: give sources their samples"),

@@ -21,7 +21,6 @@ from data_pipeline.sources.reading import read_source
 from data_pipeline.sources.starter import load_starter
 from data_pipeline.text.facts import find_entities, find_facts
 from data_pipeline.text.words import FOLDER, pairs, words
-from judge.errors import InputError
 from judge.types import Language, Sample, Task
 
 BRIDGE = (
@@ -169,19 +168,6 @@ def test_translation_is_compared_by_digits() -> None:
     )  # fmt: skip
     made = RulePerturber(0, ("date", "number", "entity")).perturb(sample)
     assert made is not None and made.answer == "The bridge was built in 1948." and made.from_document
-
-
-def test_unknown_edit_types_are_named() -> None:
-    with pytest.raises(InputError, match="number"):
-        RulePerturber(0, ("numbr",))
-    with pytest.raises(InputError):
-        RulePerturber(0, ())
-
-
-@pytest.mark.parametrize("share", [-0.1, 1.5, float("nan")])
-def test_from_document_is_a_share(share: float) -> None:
-    with pytest.raises(InputError, match="from_document"):
-        RulePerturber(from_document=share)
 
 
 def test_from_document_decides_what_is_tried_first() -> None:
