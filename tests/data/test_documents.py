@@ -47,10 +47,6 @@ def delete_of(sample: Sample, *siblings: Sample) -> list[Contrast]:
     return list(delete(sample, siblings, rng()))
 
 
-def edited(sample: Sample, seed: int = 0) -> list[Contrast]:
-    return list(DocumentEditor(None, seed)(sample))
-
-
 # --- Another passage ----------------------------------------------------------------------------------------
 
 TOLLS = (
@@ -381,9 +377,10 @@ def unedited(golds: Iterable[Sample]) -> list[Any]:
     return []
 
 
-def test_pairs_differ_in_their_document_alone() -> None:
+def test_pairs_differ_in_their_document_alone(store_of: Any) -> None:
     golds = load_starter()
-    made = [made.samples for made in make_pairs(golds, unedited, {"document": edited}, {"document": 1.0}, 0)]
+    ways = {"document": DocumentEditor(Neighbours(store_of(golds), 0), 0)}
+    made = [made.samples for made in make_pairs(golds, unedited, ways, {"document": 1.0}, 0)]
     pairs = [pair for pair in made if pair]
     assert len(made) == len(golds) and len(pairs) > 0.5 * len(golds)
     for faithful, hallucinated in pairs:

@@ -25,11 +25,11 @@ class DocumentEditor:
     """Makes pairs of one answer and two documents, one of which no longer supports it.
 
     Args:
-        neighbours: the other gold answers. Without them, nothing is taken from other documents.
+        neighbours: the other gold answers, whose documents give what is put into this one.
         seed: with the sample, decides which edit is tried first.
     """
 
-    def __init__(self, neighbours: Neighbours | None, seed: int):
+    def __init__(self, neighbours: Neighbours, seed: int):
         self._neighbours = neighbours
         self._seed = seed
         self._pools: dict[tuple[str, ...], _Pool] = {}
@@ -38,7 +38,7 @@ class DocumentEditor:
         """One edit of a gold answer's document; none if rules are not sure of one."""
         rng = random.Random(f"document:{self._seed}:{gold.id}")
         pool = self._pool(gold)
-        siblings = self._siblings(gold)
+        siblings = sorted(self._neighbours.siblings(gold), key=lambda other: other.id)
         rng.shuffle(siblings)
         document = gold.document_text
         if triples_of(document):
@@ -56,19 +56,14 @@ class DocumentEditor:
                     return
 
     def _other_passage(self, gold: Sample) -> Iterator[Contrast]:
-        """Replace the document. Tried last, since an entirely different document is easiest to spot."""
-        if self._neighbours is not None:
-            yield from other_passage(gold, self._neighbours.passages(gold))
-
-    def _siblings(self, gold: Sample) -> list[Sample]:
-        """Other answers of its kind about the same document."""
-        found = self._neighbours.siblings(gold) if self._neighbours else []
-        return sorted(found, key=lambda other: other.id)
+        """Replace the document. Tried last, since an entirely different document is easiest to spot; passages
+        are looked for only then."""
+        yield from other_passage(gold, self._neighbours.passages(gold))
 
     def _pool(self, gold: Sample) -> "_Pool":
         kind = kind_of(gold)
         if kind not in self._pools:
-            golds = self._neighbours.pool(gold) if self._neighbours else []
+            golds = self._neighbours.pool(gold)
             self._pools[kind] = _Pool(sorted({other.document_text for other in golds}))
         return self._pools[kind]
 
