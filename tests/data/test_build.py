@@ -452,8 +452,3 @@ def test_the_command(tmp_path: Path, ran: Ran, refused: Refused) -> None:
     assert json.loads((out / "manifest.json").read_text()) == manifest
     assert call(*command, "--overwrite") == 0
     assert json.loads((out / "manifest.json").read_text())["config"]["seed"] == 0
-
-
-def test_a_wrong_call_is_one_line_of_error(tmp_path: Path, refused: Refused) -> None:
-    error = refused("data", "build", recipe_file(tmp_path), "preferences.pair=2")
-    assert "unknown key 'pair'; did you mean 'pairs'" in error

@@ -45,8 +45,8 @@ class Perturber:
 class Room(Teachers):
     perturber = Perturber()
 
-    def get(self, name: str, checker: str | None = None) -> Any:
-        return self.perturber if name.startswith("gpt-4o") else super().get(name, checker)
+    def get(self, name: str) -> Any:
+        return self.perturber if name.startswith("gpt-4o") else super().get(name)
 
 
 def text(rng: random.Random, count: int = 40) -> str:

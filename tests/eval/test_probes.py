@@ -2,7 +2,6 @@
 
 import json
 import re
-import tomllib
 import unicodedata
 from collections import Counter
 from dataclasses import replace
@@ -20,7 +19,6 @@ from judge.files import read_jsonl, write_jsonl
 from judge.types import Label, Sample, Task, Verdict
 from tests.calling import invoke
 
-ROOT = Path(__file__).resolve().parents[2]
 SHINGLE = 12
 PAIR = {"category": "time", "question": "When?", "faithful": "At two.", "hallucinated": "At three."}
 
@@ -64,13 +62,6 @@ def test_no_two_documents_share_a_passage(documents: list[dict[str, Any]]) -> No
         for start in range(len(words) - SHINGLE + 1):
             shingle = tuple(words[start : start + SHINGLE])
             assert owners.setdefault(shingle, document["id"]) == document["id"], " ".join(shingle)
-
-
-def test_the_wheel_carries_the_data() -> None:
-    config = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    patterns = config["tool"]["setuptools"]["package-data"]["eval"]
-    carried = {path for pattern in patterns for path in (ROOT / "eval").glob(pattern)}
-    assert set(DATA.glob("*.jsonl")) <= carried and any(DATA.glob("*.jsonl"))
 
 
 def test_a_pair_gives_two_samples_and_dressed_ones(tmp_path: Path) -> None:

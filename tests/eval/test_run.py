@@ -408,13 +408,6 @@ def test_fingerprint_sees_weights_settings_and_base(tmp_path: Path) -> None:
     assert fingerprint(str(adapter)) in seen
 
 
-def test_out_is_a_folder(tmp_path: Path) -> None:
-    file = tmp_path / "file"
-    file.write_text("")
-    with pytest.raises(InputError, match="is a file"):
-        run(out=file)
-
-
 def test_judge_that_miscounts() -> None:
     class Short(Scripted):
         def iter_check(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
