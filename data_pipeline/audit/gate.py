@@ -15,11 +15,7 @@ from judge.errors import InputError, counted
 
 
 def audit_build(
-    store: SampleStore,
-    folder: Path,
-    config: DataConfig,
-    say: Callable[[str], None],
-    workers: Workers | None = None,
+    store: SampleStore, folder: Path, config: DataConfig, say: Callable[[str], None], workers: Workers
 ) -> dict[str, Any] | None:
     """Audit the samples of a build and write ``audit.html`` and ``audit.json`` into its folder.
 
@@ -40,7 +36,7 @@ def audit_build(
     """
     if config.audit == "off":
         return None
-    found = audit_store(store, seed=config.seed, workers=workers)
+    found = audit_store(store, workers, seed=config.seed)
     page, _ = write_audit({**found, "name": config.output}, folder / "audit.html")
     failing = [one for one in found["over"] if one["fails"]]
     if failing and config.audit == "fail":

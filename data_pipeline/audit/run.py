@@ -26,9 +26,7 @@ BALANCE = (0.4, 0.6)
 """Range of the share of FAIL outside which a source gets a warning."""
 
 
-def audit_store(
-    store: SampleStore, *, limit: int = LIMIT, seed: int = 0, workers: Workers | None = None
-) -> dict[str, Any]:
+def audit_store(store: SampleStore, workers: Workers, *, limit: int = LIMIT, seed: int) -> dict[str, Any]:
     """The tables, figures, warnings and examples of the samples of a build.
 
     Memory holds the samples of one source, language and kind at a time, up to the limit; of a few at a time
@@ -36,9 +34,9 @@ def audit_store(
 
     Args:
         store: samples; unlabelled ones are only counted.
+        workers: processes in which the rules are fitted and scored.
         limit: samples of each source, language and kind that the rules look at.
         seed: decides which ones.
-        workers: processes in which the rules are fitted and scored.
 
     Returns:
         JSON values: what :class:`~data_pipeline.audit.tables.Tables` counts, ``cells`` (the rows of
@@ -51,7 +49,7 @@ def audit_store(
     found: dict[str, Any] = {**tables.result(), "seed": seed, "limit": limit, "cells": [], "examples": []}
     of = list(cells(store))
     drawn = ((cell, draw(store, cell, limit, seed)) for cell in of)
-    looked_at = (workers or Workers()).map(_look_at, drawn, few=1, batch=1)
+    looked_at = workers.map(_look_at, drawn, few=1, batch=1)
     for rows, examples in track(looked_at, "audit: sources, languages and kinds", len(of)):
         found["cells"] += rows
         found["examples"] += examples
@@ -76,7 +74,7 @@ def audit_samples(
     """
     with tempfile.TemporaryDirectory() as folder, SampleStore(Path(folder) / "samples.sqlite") as store:
         store.add(track(samples, "read samples"))
-        return audit_store(store, limit=limit, seed=seed, workers=workers)
+        return audit_store(store, workers or Workers(), limit=limit, seed=seed)
 
 
 def audit_folder(folder: Path, *, seed: int = 0, workers: Workers | None = None) -> dict[str, Any]:

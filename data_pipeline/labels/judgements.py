@@ -28,7 +28,7 @@ def note_judgements(
     teachers: Teachers,
     dropped: Dropped,
     rejected: Path,
-    workers: Workers | None = None,
+    workers: Workers,
     refill: Callable[[Sequence[str]], bool] = lambda _: False,
 ) -> dict[str, Any]:
     """Let the recipe's teachers judge the samples that get a row in reason mode, and store the reasonings.
@@ -68,7 +68,7 @@ def note_judgements(
         after, more = 0, True
         while more:
             here = ("reason AND number > ?", (after,))
-            decided = _decisions(store, here, config, teachers, workers or Workers())
+            decided = _decisions(store, here, config, teachers, workers)
             after, lost[:] = store.last(), []
             for decision in track(counts.count(decided), "reasonings", store.count(*here)):
                 note(decision, stream)

@@ -116,14 +116,14 @@ def supported(gold: Sample) -> Sample | Rejected:
 
 
 def only_supported(
-    golds: Iterable[Sample], dropped: Dropped, trimmed: Dropped, workers: Workers | None = None
+    golds: Iterable[Sample], dropped: Dropped, trimmed: Dropped, workers: Workers
 ) -> Iterator[Sample]:
     """The supported golds, trimmed if needed; notes which ones were dropped and which were trimmed.
 
     Samples labelled ``FAIL`` are not gold answers and pass unchecked.
     """
     golds, copies = tee(golds)
-    for gold, found in zip(golds, (workers or Workers()).map(_unless_labelled, copies), strict=True):
+    for gold, found in zip(golds, workers.map(_unless_labelled, copies), strict=True):
         if isinstance(found, Rejected):
             dropped.add(f"gold answer not supported: {found.reason}", gold.id)
             continue

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
-from scripted import REFUSED, scripted
 
 from data_pipeline.build.pipeline import build
 from data_pipeline.edits.verify import Rejected
@@ -16,6 +15,7 @@ from data_pipeline.pairs.entities import entities_left
 from data_pipeline.teachers.base import Ask
 from data_pipeline.teachers.reasoning import explain
 from judge.types import Label, Language, Sample, Task
+from tests.data.scripted import REFUSED, scripted
 from tests.tiny_data import labelled_recipe, rows_of
 
 SEED = Sample("q1", "", "Paris", "What is the capital of France?", source="webqa", group="")

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scripted import REFUSED, scripted
 
 from data_pipeline.build.pipeline import build
 from data_pipeline.config import DataConfig, ReasoningConfig
@@ -23,10 +22,12 @@ from data_pipeline.labels.recipe_teachers import Teachers
 from data_pipeline.pairs.contrast import Contrast, pairs
 from data_pipeline.sources.dropped import Dropped
 from data_pipeline.sources.store import SampleStore
+from data_pipeline.sources.workers import Workers
 from data_pipeline.teachers.base import Judgement
 from judge.errors import JudgeError
 from judge.prompting.parsing import parse
 from judge.types import Label, Sample
+from tests.data.scripted import REFUSED, scripted
 from tests.tiny_data import labelled_recipe, rows_of
 
 NAMES = ("one", "two", "three")
@@ -93,7 +94,8 @@ def note(store_of: Callable[..., SampleStore], tmp_path: Path) -> Callable[..., 
         store.table.execute("UPDATE samples SET reason = 1")
         names = NAMES[: len(scripts)] or ("rules",)
         config = ReasoningConfig.model_validate({"way": way, "teachers": names})
-        table = note_judgements(store, config, scripted_teachers(*scripts), dropped, rejected)
+        teachers = scripted_teachers(*scripts)
+        table = note_judgements(store, config, teachers, dropped, rejected, Workers())
         return store, table, dropped.table(), rows_of(rejected)
 
     return make
@@ -208,8 +210,9 @@ def test_samples_that_want_no_reasoning_are_not_judged(
 
     store = store_of(SAMPLES, split="train")
     config = ReasoningConfig(way="ensemble", teachers=("one",))
-    table = note_judgements(store, config, scripted_teachers(never), Dropped(), tmp_path / "rejected.jsonl")
-    assert table["ensemble"]["samples"] == 0 and (tmp_path / "rejected.jsonl").read_text() == ""
+    rejected = tmp_path / "rejected.jsonl"
+    table = note_judgements(store, config, scripted_teachers(never), Dropped(), rejected, Workers())
+    assert table["ensemble"]["samples"] == 0 and rejected.read_text() == ""
 
 
 # --- A whole build ------------------------------------------------------------------------------------------

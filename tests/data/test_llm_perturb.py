@@ -3,7 +3,6 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scripted import REFUSED, scripted
 
 from data_pipeline.edits.edit import Edit
 from data_pipeline.edits.perturber import RulePerturber
@@ -12,6 +11,7 @@ from data_pipeline.sources.starter import load_starter
 from data_pipeline.teachers.perturbing import in_form, perturb_with
 from data_pipeline.teachers.reasoning import explain
 from judge.types import Label, Language, Sample
+from tests.data.scripted import REFUSED, scripted
 
 BRIDGE = "The bridge was opened on 4 March 1931 by Mira Holst. Jon Abel beat Ruth Calder in 1948."
 LAKE = "林嘉禾一生制琴约620把，从不使用机器。贺松涛卖出480把。"

@@ -12,6 +12,7 @@ from data_pipeline.edits.verify import Rejected
 from data_pipeline.labels.supported import only_supported, supported
 from data_pipeline.sources.dropped import Dropped
 from data_pipeline.sources.starter import load_starter
+from data_pipeline.sources.workers import Workers
 from data_pipeline.text.numbers import values
 from judge.types import LANGUAGES, Label, Language, Sample, Task
 from tests.tiny_data import labelled_recipe
@@ -125,13 +126,13 @@ def test_any_text_is_looked_at(document: str, answer: str) -> None:
 def test_golds_of_the_starter_corpus_stay() -> None:
     dropped, trimmed = Dropped(), Dropped()
     golds = load_starter()
-    kept = list(only_supported(golds, dropped, trimmed))
+    kept = list(only_supported(golds, dropped, trimmed, Workers()))
     assert len(kept) >= 0.99 * len(golds) and sum(trimmed.counts.values()) <= 0.01 * len(golds)
 
 
 def test_hallucinated_samples_pass() -> None:
     wrong = Sample("w", BRIDGE, "It was built in 1777.", label=Label.FAIL)
-    assert list(only_supported([wrong], Dropped(), Dropped())) == [wrong]
+    assert list(only_supported([wrong], Dropped(), Dropped(), Workers())) == [wrong]
 
 
 @pytest.mark.parametrize("check", [True, False])

@@ -6,7 +6,6 @@ from dataclasses import replace
 from itertools import count, islice
 
 import pytest
-from scripted import REFUSED, replied, scripted
 
 from data_pipeline.edits.perturber import RulePerturber
 from data_pipeline.edits.verify import Rejected
@@ -20,6 +19,7 @@ from data_pipeline.teachers.rules import RulesTeacher
 from judge.remote.budget import Budget
 from judge.remote.chat import ChatRequest, Reply
 from judge.types import Label, Language, Sample
+from tests.data.scripted import REFUSED, replied, scripted
 
 SAMPLE = Sample("s", "The bridge is 640 m long.", "It is 640 m long.", "How long is it?", label=Label.PASS)
 CHINESE = Sample("z", "桥长640米。", "桥长640米。", "桥有多长？", language="zh", label=Label.PASS)
