@@ -16,7 +16,7 @@ from judge.files import read_whole
 from judge.types import Verdict
 
 PASSED_ON = (0.1, 0.25, 0.5, 0.75, 0.9)
-"""Approximate shares of answers passed on, besides none and all, if no values of ``sure`` are given."""
+"""Approximate shares of answers passed on, besides none and all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +46,7 @@ class CascadeCurve:
 
 
 def cascade_curves(
-    first: Path,
-    second: Path,
-    sures: Sequence[float] | None = None,
-    *,
-    first_weight: float = 0.0,
-    bootstrap: int = 1000,
-    seed: int = 0,
+    first: Path, second: Path, *, first_weight: float = 0.0, bootstrap: int = 1000, seed: int = 0
 ) -> list[CascadeCurve]:
     """The cascades of two judges on each benchmark that both result folders hold.
 
@@ -66,8 +60,7 @@ def cascade_curves(
     for both in same_samples(first, second):
         at = judged.get(both.benchmark, {}).get("judge", {}).get("threshold")
         pool = [pooled(*pair, first_weight, at) for pair in zip(both.first, both.second, strict=True)]
-        asked = sures_of(both.first) if sures is None else sures
-        steps = [_step(both, pool, sure, bootstrap, seed) for sure in asked]
+        steps = [_step(both, pool, sure, bootstrap, seed) for sure in sures_of(both.first)]
         alone = _step(both, both.second, None, bootstrap, seed)
         found.append(CascadeCurve(both.benchmark, first_weight, (*steps, alone)))
     return found

@@ -133,13 +133,14 @@ def test_a_cascade_is_put_together_from_two_results(tmp_path: Path) -> None:
         for place, (item, sure) in enumerate(zip(items, right, strict=True))
     ]
     folders = write(tmp_path / "one", items, doubted), write(tmp_path / "two", items, right)
-    (curve,) = cascade_curves(*folders, (0.5, 0.9, 1.0), bootstrap=20)
-    assert [step.passed_on for step in curve.steps] == [0, 0.5, 1, 1]
-    assert [step.balanced_accuracy for step in curve.steps] == [0.5, 1, 1, 1]
-    assert curve.steps[0].auroc and curve.steps[0].auroc < curve.steps[1].auroc == 1.0
+    (curve,) = cascade_curves(*folders, bootstrap=20)
+    assert [step.sure for step in curve.steps] == [0.5, 0.55, 0.95, 1.0, None]
+    assert [step.passed_on for step in curve.steps] == [0, 0, 0.5, 1, 1]
+    assert [step.balanced_accuracy for step in curve.steps] == [0.5, 0.5, 1, 1, 1]
+    assert curve.steps[0].auroc and curve.steps[0].auroc < curve.steps[2].auroc == 1.0
     result = invoke(compare_command_app, *folders, "--cascade", "--json", "--bootstrap", "0")
     (told,) = json.loads(result.stdout)
-    assert [step["sure"] for step in told["steps"]] == [0.5, 0.55, 0.95, 1.0, None]
+    assert [step["sure"] for step in told["steps"]] == [step.sure for step in curve.steps]
     spread = [verdict(0.5 + 0.4 * place / 40) for place in range(40)]
     (shares,) = cascade_curves(write(tmp_path / "spread", items, spread), folders[1], bootstrap=0)
     assert [step.passed_on for step in shares.steps] == pytest.approx([0, 0.1, 0.25, 0.5, 0.75, 0.9, 1, 1])
@@ -148,13 +149,13 @@ def test_a_cascade_is_put_together_from_two_results(tmp_path: Path) -> None:
     for more in ((), ("--cascade",)):
         plain = invoke(compare_command_app, *folders, *more, "--bootstrap", "0").stdout
         assert "95 %" in invoke(compare_command_app, *folders, *more).stdout and "95 %" not in plain
-    (both,) = cascade_curves(*folders, (0.5, 1.0), first_weight=1.0, bootstrap=0)
-    assert [step.balanced_accuracy for step in both.steps] == [0.5, 0.5, 1], "the first has all the say"
+    (both,) = cascade_curves(*folders, first_weight=1.0, bootstrap=0)
+    assert [step.balanced_accuracy for step in both.steps] == [0.5, 0.5, 0.5, 0.5, 1], "the first decides"
     told_as = {"benchmarks": {"b": {"judge": {"threshold": 0.99}}}}
     (folders[1] / "run.json").write_text(json.dumps(told_as))  # the second judge's own threshold holds
     reports = [folder / "report.json" for folder in folders]
-    assert cascade_curves(*reports, (1.0,), bootstrap=0) == cascade_curves(*folders, (1.0,), bootstrap=0)
-    (both,) = cascade_curves(*folders, (1.0,), first_weight=0.5, bootstrap=0)
-    assert [step.balanced_accuracy for step in both.steps] == [0.5, 1]
+    assert cascade_curves(*reports, bootstrap=0) == cascade_curves(*folders, bootstrap=0)
+    (both,) = cascade_curves(*folders, first_weight=0.5, bootstrap=0)
+    assert [step.balanced_accuracy for step in both.steps[-2:]] == [0.5, 1]
     with pytest.raises(InputError, match="--cascade"):
         invoke(compare_command_app, *folders, "--cascade-weight", "0.5")
