@@ -58,7 +58,7 @@ def to_row(task: FactualTask, answer: Answer, found: Score, cutoff: str | None =
         "cut_chars": answer.cut_chars,
         "source": task.source,
         "created_at": task.created_at,
-        **asdict(exposure(task, cutoff)),
+        **exposure(task, cutoff),
     }
 
 

@@ -47,20 +47,6 @@ class FactualTask:
     created_at: str
 
 
-@dataclass(frozen=True, slots=True)
-class Exposure:
-    """Can a model have seen a task? Both answers are ``None`` if its training cutoff is unknown.
-
-    ``topic_date`` is the year or month of the event that the task is about, as its source names it.
-    """
-
-    topic_date: str | None
-    after_cutoff: bool | None
-    """The event is later than the training data, so a right answer cannot have been learned from it."""
-    may_be_leaked: bool | None
-    """The question was public before the training data ended."""
-
-
 def load_tasks(data_dir: Path | None) -> list[FactualTask]:
     """All tasks of ``data_dir/open-factual-bench/tasks.json``, plain or ``.gz``.
 
@@ -162,8 +148,14 @@ def known_id(row: Record, known: Collection[str], seen: Container[str]) -> str:
     return name
 
 
-def exposure(task: FactualTask, cutoff: str | None) -> Exposure:
+def exposure(task: FactualTask, cutoff: str | None) -> dict[str, str | bool | None]:
     """Whether a model whose training data ends with the month ``cutoff`` can have seen a task.
+
+    Returns:
+        ``topic_date``, the year or month of the event that the task is about, as its source names it;
+        ``after_cutoff``, whether the event is later than the training data, so that a right answer cannot
+        have been learned from it; ``may_be_leaked``, whether the question was public before the training
+        data ended. The latter two are ``None`` if the cutoff is unknown.
 
     Raises:
         InputError: if ``cutoff`` is not a month.
@@ -173,10 +165,10 @@ def exposure(task: FactualTask, cutoff: str | None) -> Exposure:
     named = _TOPIC.search(task.source)
     topic = None if named is None else "-".join(part for part in named.groups() if part)
     if cutoff is None:
-        return Exposure(topic, None, None)
+        return {"topic_date": topic, "after_cutoff": None, "may_be_leaked": None}
     # A year without a month counts as after the cutoff only if all of it is.
     after = topic is not None and topic > cutoff[: len(topic)]
-    return Exposure(topic, after, task.created_at <= cutoff)
+    return {"topic_date": topic, "after_cutoff": after, "may_be_leaked": task.created_at <= cutoff}
 
 
 def tasks_hash(tasks: Sequence[FactualTask]) -> str:

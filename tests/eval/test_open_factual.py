@@ -254,7 +254,7 @@ def test_passages_cannot_leave_their_place_in_the_prompt() -> None:
 )
 def test_exposure(source: str, cutoff: str | None, topic: str | None, after: object, leaked: object) -> None:
     found = exposure(task(source=source), cutoff)
-    assert (found.topic_date, found.after_cutoff, found.may_be_leaked) == (topic, after, leaked)
+    assert found == {"topic_date": topic, "after_cutoff": after, "may_be_leaked": leaked}
 
 
 # --- Files -------------------------------------------------------------------------------------------------
