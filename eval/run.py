@@ -112,7 +112,6 @@ def evaluate(
     seed: int = 0,
     limit: int | None = None,
     latency: int = 0,
-    command: str | None = None,
     machine: str | None = None,
     progress: Progress = lambda done, total: None,
 ) -> Report:
@@ -131,7 +130,6 @@ def evaluate(
         seed: of the draw and of the resamples.
         limit: the limit of the draw; only recorded in the report.
         latency: time this many samples once more, one at a time.
-        command: the command line; default: that of this process.
         machine: the user's name for the hardware.
         progress: called with the number of samples judged so far and the total.
 
@@ -199,6 +197,6 @@ def evaluate(
         samples_per_second=round(judged / seconds, 3) if judged and seconds > 0 else None,
         hardware=hardware(machine),
         versions=versions(),
-        command=this_command() if command is None else command,
+        command=this_command(),
         date=datetime.now(UTC).isoformat(timespec="seconds"),
     )

@@ -106,7 +106,7 @@ def result(
 ) -> Path:
     with VerdictFile(out, {}) as file:
         reports = [
-            evaluate([judge], benchmark, chosen, BASELINES, file, bootstrap=20, command=command)
+            replace(evaluate([judge], benchmark, chosen, BASELINES, file, bootstrap=20), command=command)
             for benchmark, chosen in sets
         ]
     write_reports(out, reports)
@@ -287,7 +287,7 @@ def test_markdown_shows_every_table_and_no_markup_of_the_data(folders: list[Path
 def test_repeated_runs_and_cost_are_shown(tmp_path: Path) -> None:
     judges = [Scripted("same", skill, unscored=0) for skill in (0.9, 0.7)]
     with VerdictFile(tmp_path, {}) as file:
-        report = evaluate(judges, MADE_UP, samples(40), BASELINES, file, bootstrap=0, latency=3, command="x")
+        report = evaluate(judges, MADE_UP, samples(40), BASELINES, file, bootstrap=0, latency=3)
     write_reports(tmp_path, [report])
     (group,) = sets = read_sets([tmp_path])
     assert len(group.runs[0].judged) == 40 and report.repeats is not None

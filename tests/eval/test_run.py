@@ -95,13 +95,13 @@ def test_what_a_judge_was_trained_on_is_told(tmp_path: Path) -> None:
 
 
 def test_report() -> None:
-    report = run(limit=20, command="judge eval", seed=3)
+    report = run(limit=20, seed=3)
     assert report.metrics.accuracy == 1.0 and report.metrics.auroc == 1.0
     assert list(report.baselines) == list(TRIVIAL_BASELINES) and not report.baselines_left_out
     assert list(report.tables["source"]) == ["a", "b"]
     assert report.baseline_tables["baseline:always-pass"]["source"]["a"].accuracy == 0.5
     assert report.counts == {"n": 20, "parsed": 20, "unparsed": 0, "truncated": 0, "cut": 0, "resumed": 0}
-    assert (report.seed, report.limit, report.bootstrap, report.command) == (3, 20, 50, "judge eval")
+    assert (report.seed, report.limit, report.bootstrap) == (3, 20, 50)
     assert report.data_hash == data_hash(SAMPLES) and len(report.data_hash) == 64
     assert report.versions["python"].startswith("3.") and report.hardware["cpus"]
     assert report.date.endswith("+00:00") and report.title == "A bench"
