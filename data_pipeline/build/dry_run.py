@@ -52,7 +52,7 @@ class CountingTeachers(Teachers):
         rules = super().get("rules")
         if name == "rules":
             return rules
-        return _StandIn(name, rules, self.ask(name))
+        return _StandIn(rules, self.ask(name))
 
     def _runner(self, settings: TeacherConfig) -> Run:
         counterfactuals = self.config.counterfactuals
@@ -124,7 +124,6 @@ def said(request: ChatRequest, text: str) -> Reply:
 class _StandIn:
     """Sends each request to be counted, and returns what the rules say."""
 
-    name: str
     rules: Teacher
     ask: Ask
 

@@ -30,11 +30,6 @@ class Judgement:
 class Teacher(Protocol):
     """Perturbs gold answers and judges answers, both in order and as a stream."""
 
-    @property
-    def name(self) -> str:
-        """The name in tables and rows."""
-        ...
-
     def perturb(self, golds: Iterable[Sample]) -> Iterator[Edit | Rejected]:
         """A wrong answer for every gold sample, or the reason why there is none."""
         ...

@@ -16,7 +16,6 @@ class RulesTeacher:
     """Rules as a teacher; its perturber makes the wrong answers."""
 
     perturber: RulePerturber
-    name = "rules"
 
     def perturb(self, golds: Iterable[Sample]) -> Iterator[Edit | Rejected]:
         """An edited answer for every gold sample, or ``no safe edit`` if no rule applies."""
