@@ -26,16 +26,22 @@ OUTCOMES: tuple[Outcome, ...] = ("kept", "unanimous error", "no verdict")
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The outcome of the judgements of one sample.
-
-    ``judgements`` are in the teachers' order of priority; ``chosen`` is the first right one; ``wrong`` are
-    those with the other label.
-    """
+    """A sample with a gold label, its judgements in the teachers' order of priority, and what they decide."""
 
     sample: Sample
     judgements: tuple[Judgement, ...]
-    chosen: Judgement | None
-    wrong: tuple[Judgement, ...]
+
+    @property
+    def chosen(self) -> Judgement | None:
+        """The first right judgement."""
+        label = gold_label(self.sample)
+        return next((item for item in self.judgements if item.label is label), None)
+
+    @property
+    def wrong(self) -> tuple[Judgement, ...]:
+        """The judgements with the other label."""
+        label = gold_label(self.sample).opposite
+        return tuple(item for item in self.judgements if item.label is label)
 
     @property
     def outcome(self) -> Outcome:
@@ -58,18 +64,6 @@ class Decision:
         }
 
 
-def decide(sample: Sample, judgements: Iterable[Judgement]) -> Decision:
-    """Choose among the judgements of a sample with a gold label, given in the teachers' order of priority."""
-    label = gold_label(sample)
-    judgements = tuple(judgements)
-    return Decision(
-        sample,
-        judgements,
-        chosen=next((item for item in judgements if item.label is label), None),
-        wrong=tuple(item for item in judgements if item.label not in (label, None)),
-    )
-
-
 def judge_together(samples: Iterable[Sample], teachers: Sequence[Teacher]) -> Iterator[Decision]:
     """Let all teachers judge every sample, each at its own pace, and yield decisions in order.
 
@@ -83,7 +77,7 @@ def judge_together(samples: Iterable[Sample], teachers: Sequence[Teacher]) -> It
         for teacher, copy in zip(teachers, copies, strict=True)
     ]
     for sample, *judgements in zip(kept, *streams, strict=True):
-        yield decide(sample, judgements)
+        yield Decision(sample, tuple(judgements))
 
 
 class Yield:

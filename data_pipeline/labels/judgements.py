@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from data_pipeline.config import ReasoningConfig
-from data_pipeline.labels.ensemble import Decision, Yield, decide, judge_together
+from data_pipeline.labels.ensemble import Decision, Yield, judge_together
 from data_pipeline.labels.known_label import reason_for_label
 from data_pipeline.labels.recipe_teachers import Teachers
 from data_pipeline.sources.dropped import Dropped
@@ -118,7 +118,7 @@ def _decisions(
             store.index("pair")
             told = partial(gold_answer, store)
         judged = reason_for_label(first, teachers.ask(first), copies, told)
-    return (decide(sample, [found]) for sample, found in zip(samples, judged, strict=True))
+    return (Decision(sample, (found,)) for sample, found in zip(samples, judged, strict=True))
 
 
 def gold_answer(store: SampleStore, sample: Sample) -> str:

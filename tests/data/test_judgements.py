@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from data_pipeline.build.pipeline import build
 from data_pipeline.config import DataConfig, ReasoningConfig
-from data_pipeline.labels.ensemble import decide, yield_markdown
+from data_pipeline.labels.ensemble import Decision, yield_markdown
 from data_pipeline.labels.judgements import drop_one_sided, note_judgements
 from data_pipeline.labels.recipe_teachers import Teachers
 from data_pipeline.pairs.contrast import Contrast, pairs
@@ -109,7 +109,7 @@ def test_the_best_right_judgement_is_chosen_over_each_wrong_one(pattern: str, go
     """Bi'an, 2.3 and B.1, by priority; what holds no verdict (-) is neither chosen nor rejected."""
     labels = {"R": gold, "W": gold.opposite, "-": None}
     items = [Judgement(f"t{n}", labels[mark], "so") for n, mark in enumerate(pattern)]
-    decision = decide(tower(0, gold), items)
+    decision = Decision(tower(0, gold), tuple(items))
     wrong = [f"t{n}" for n, mark in enumerate(pattern) if mark == "W"]
     if "R" in pattern:
         assert decision.chosen == items[pattern.index("R")] and decision.outcome == "kept"
@@ -121,7 +121,7 @@ def test_the_best_right_judgement_is_chosen_over_each_wrong_one(pattern: str, go
 
 def test_a_sample_without_a_gold_label_cannot_be_decided() -> None:
     with pytest.raises(ValueError, match="no gold label"):
-        decide(replace(SAMPLES[0], label=None), [])
+        assert Decision(replace(SAMPLES[0], label=None), ()).chosen
 
 
 @pytest.mark.parametrize("source_of_fail", ["one", "two"])
