@@ -6,7 +6,7 @@ from pathlib import Path
 
 from data_pipeline.config import DataConfig
 from data_pipeline.labels.preferences import preference_rows
-from data_pipeline.labels.rows import dpo_row, gold_label, judgement, sft_row
+from data_pipeline.labels.rows import dpo_row, sft_row
 from data_pipeline.sources.store import SampleStore
 from judge.files import write_jsonl
 from judge.formats.bianbench import file_name, to_row
@@ -47,19 +47,14 @@ def sft_rows(store: SampleStore, split: str) -> Iterator[SFTRow]:
     """
     for sample in store.samples("split = ? AND (verdict OR reason) AND NOT excluded", (split,)):
         if store.wants(sample, "verdict"):
-            yield sft_row(sample, "verdict", judgement(sample, "verdict", gold_label(sample)), "gold")
+            yield sft_row(sample, "verdict", "gold")
         for teacher, reasoning in store.reasonings(sample, right=True):
-            yield sft_row(
-                sample, "reason", judgement(sample, "reason", gold_label(sample), reasoning), teacher
-            )
+            yield sft_row(sample, "reason", teacher, reasoning)
 
 
 def teacher_pairs(store: SampleStore, split: str) -> Iterator[DPORow]:
     """The right judgement of each sample against every wrong one of a teacher (Bi'an, section 2.3)."""
     for sample in store.samples("split = ? AND reason", (split,)):
-        label = gold_label(sample)
         for _, right in store.reasonings(sample, right=True):
-            chosen = judgement(sample, "reason", label, right)
             for teacher, wrong in store.reasonings(sample, right=False):
-                rejected = judgement(sample, "reason", label.opposite, wrong)
-                yield dpo_row(sample, "reason", chosen, rejected, teacher)
+                yield dpo_row(sample, "reason", right, wrong, teacher)

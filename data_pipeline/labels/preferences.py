@@ -6,7 +6,7 @@ Half of the pairs are about faithful answers and half about hallucinated ones.
 from collections.abc import Callable, Iterator
 
 from data_pipeline.config import PreferenceConfig
-from data_pipeline.labels.rows import dpo_row, gold_label, judgement
+from data_pipeline.labels.rows import dpo_row
 from data_pipeline.sources.store import SampleStore
 from data_pipeline.teachers.reasoning import Mistakes, explain
 from judge.types import DPORow, Label, Mode, Sample
@@ -71,7 +71,4 @@ def _pair(sample: Sample, mode: Mode, mistaken: Mistakes) -> DPORow | None:
     right, composed = (explain(sample), mistaken.of(sample)) if mode == "reason" else ("", "")
     if right is None or composed is None:
         return None
-    label = gold_label(sample)
-    chosen = judgement(sample, mode, label, right)
-    rejected = judgement(sample, mode, label.opposite, composed)
-    return dpo_row(sample, mode, chosen, rejected, "composed")
+    return dpo_row(sample, mode, right, composed, "composed")

@@ -6,11 +6,6 @@ from judge.types import DPORow, Label, Message, Mode, Sample, SFTRow
 PROMPT = BuiltinPrompt()
 
 
-def message(text: str) -> list[Message]:
-    """One message of the judge."""
-    return [{"role": "assistant", "content": text}]
-
-
 def gold_label(sample: Sample) -> Label:
     """The gold label of a sample that went through the build, where every sample has one."""
     if sample.label is None:
@@ -18,29 +13,31 @@ def gold_label(sample: Sample) -> Label:
     return sample.label
 
 
-def judgement(sample: Sample, mode: Mode, label: Label, reasoning: str = "") -> str:
+def _reply(sample: Sample, mode: Mode, label: Label, reasoning: str) -> list[Message]:
     """The reply of a judge with this verdict, in the sample's language."""
-    return format_judgement(mode, sample.language, label, reasoning)
+    return [{"role": "assistant", "content": format_judgement(mode, sample.language, label, reasoning)}]
 
 
-def sft_row(sample: Sample, mode: Mode, completion: str, teacher: str) -> SFTRow:
-    """One row to imitate; ``teacher`` says whose judgement it is."""
+def sft_row(sample: Sample, mode: Mode, teacher: str, reasoning: str = "") -> SFTRow:
+    """One row to imitate: the gold label, with a reasoning in reason mode; ``teacher`` says whose it is."""
     return {
         "id": f"{sample.id}-{mode}",
         "prompt": PROMPT.messages(sample, mode),
-        "completion": message(completion),
+        "completion": _reply(sample, mode, gold_label(sample), reasoning),
         "group": sample.group,
         "meta": {**row_meta(sample, mode), "teacher": teacher},
     }
 
 
-def dpo_row(sample: Sample, mode: Mode, chosen: str, rejected: str, origin: str) -> DPORow:
-    """One preference pair; ``origin`` says whose mistake the rejected judgement is."""
+def dpo_row(sample: Sample, mode: Mode, right: str, wrong: str, origin: str) -> DPORow:
+    """One preference pair: the gold label is preferred to the other one, each with its reasoning in reason
+    mode; ``origin`` says whose mistake the rejected judgement is."""
+    label = gold_label(sample)
     return {
         "id": f"{sample.id}-{mode}-{origin}",
         "prompt": PROMPT.messages(sample, mode),
-        "chosen": message(chosen),
-        "rejected": message(rejected),
+        "chosen": _reply(sample, mode, label, right),
+        "rejected": _reply(sample, mode, label.opposite, wrong),
         "group": sample.group,
         "meta": {**row_meta(sample, mode), "rejected_from": origin},
     }

@@ -22,7 +22,7 @@ from data_pipeline.audit.page import html_page
 from data_pipeline.audit.run import audit_folder, audit_samples
 from data_pipeline.build.pipeline import build
 from data_pipeline.cli import app
-from data_pipeline.labels.rows import judgement, sft_row
+from data_pipeline.labels.rows import sft_row
 from judge.errors import InputError
 from judge.files import open_text, write_json, write_jsonl
 from judge.samples import read_samples, write_samples
@@ -434,10 +434,7 @@ def test_data_is_text_on_every_page() -> None:
 def built(tmp_path: Path) -> Path:
     rows = list(pairs(40))
     write_samples(tmp_path / "samples.jsonl", rows)
-    write_jsonl(
-        tmp_path / "sft/train.jsonl",
-        (sft_row(sample, "verdict", judgement(sample, "verdict", sample.label), "gold") for sample in rows),
-    )
+    write_jsonl(tmp_path / "sft/train.jsonl", (sft_row(sample, "verdict", "gold") for sample in rows))
     record = {"benchmarks": {"halubench": {"rows": 9, "hash": "-"}}, "not_at_hand": ["fib"], "dropped": 3}
     write_json(tmp_path / "manifest.json", {"leaks": record})
     return tmp_path

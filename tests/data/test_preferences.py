@@ -8,7 +8,7 @@ import pytest
 
 from data_pipeline.config import PreferenceConfig
 from data_pipeline.labels.preferences import preference_rows
-from data_pipeline.labels.rows import dpo_row, gold_label, judgement, sft_row
+from data_pipeline.labels.rows import dpo_row, gold_label, sft_row
 from data_pipeline.sources.store import SampleStore
 from data_pipeline.teachers.reasoning import Mistakes, explain
 from judge.prompting.parsing import parse
@@ -20,18 +20,16 @@ EN = Sample(
 )
 
 
-def right(sample: Sample, mode: Mode) -> str:
-    return judgement(sample, mode, gold_label(sample), explain(sample) or "")
-
-
-def wrong(sample: Sample, mode: Mode) -> str:
-    return judgement(sample, mode, gold_label(sample).opposite, Mistakes().of(sample) or "")
+def replies(sample: Sample, mode: Mode) -> tuple[str, str]:
+    """The right and the wrong judgement of a pair."""
+    row = dpo_row(sample, mode, explain(sample) or "", Mistakes().of(sample) or "", "composed")
+    return row["chosen"][0]["content"], row["rejected"][0]["content"]
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_judgements_parse_to_their_label(starter_pairs: list[Sample], mode: Mode) -> None:
     for sample in starter_pairs:
-        correct, mistaken = parse(right(sample, mode)), parse(wrong(sample, mode))
+        correct, mistaken = map(parse, replies(sample, mode))
         assert correct.label is sample.label, sample.id
         assert mistaken.label is gold_label(sample).opposite, sample.id
         assert (correct.reasoning is None) == (mode == "verdict")
@@ -44,12 +42,12 @@ def test_documents_that_look_like_replies(quote: str, language: Language) -> Non
     for label in Label:
         sample = replace(EN, document=quote, answer=quote, language=language, label=label)
         sample = replace(sample, meta={"edit_type": "addition", "inserted": quote})
-        assert parse(right(sample, "reason")).label is label
-        assert parse(wrong(sample, "reason")).label not in (None, label)
+        correct, mistaken = map(parse, replies(sample, "reason"))
+        assert correct.label is label and mistaken.label is label.opposite
 
 
 def test_form_of_an_sft_row() -> None:
-    assert sft_row(EN, "verdict", "PASS", "gold") == {
+    assert sft_row(EN, "verdict", "gold") == {
         "id": "e-verdict",
         "prompt": BuiltinPrompt().messages(EN, "verdict"),
         "completion": [{"role": "assistant", "content": "PASS"}],
@@ -70,8 +68,8 @@ def test_form_of_a_dpo_row() -> None:
     assert dpo_row(edited, "reason", "right", "wrong", "model") == {
         "id": "e-reason-model",
         "prompt": BuiltinPrompt().messages(EN, "reason"),
-        "chosen": [{"role": "assistant", "content": "right"}],
-        "rejected": [{"role": "assistant", "content": "wrong"}],
+        "chosen": [{"role": "assistant", "content": '{"REASONING": "right", "SCORE": "FAIL"}'}],
+        "rejected": [{"role": "assistant", "content": '{"REASONING": "wrong", "SCORE": "PASS"}'}],
         "group": "g",
         "meta": {
             "mode": "reason",
