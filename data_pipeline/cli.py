@@ -6,6 +6,7 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
+from judge.cli.settings import WithSettings
 from judge.configs import StrictConfig
 from judge.errors import DATA, InputError, counted, require
 from judge.files import locked
@@ -23,7 +24,7 @@ KEYS = Annotated[
 ]
 
 
-@app.command("build")
+@app.command("build", cls=WithSettings)
 def build_command(
     config: Annotated[Path, typer.Argument(help="A data recipe, or the name of a shipped one: demo.")],
     keys: KEYS = None,
@@ -98,7 +99,7 @@ DRY = Annotated[
 ]
 
 
-@app.command("dialogues")
+@app.command("dialogues", cls=WithSettings)
 def dialogues_command(
     config: Annotated[Path, typer.Argument(help="A recipe, or the name of a shipped one: self-dialogue.")],
     keys: KEYS = None,
@@ -124,7 +125,7 @@ def dialogues_command(
         )
 
 
-@app.command("onion")
+@app.command("onion", cls=WithSettings)
 def onion_command(
     config: Annotated[Path, typer.Argument(help="A recipe, or the name of a shipped one: onioneval.")],
     keys: KEYS = None,

@@ -143,7 +143,8 @@ def ahead(
 
     Items are read in the caller's thread, as some sources require. An error in reading or making an item is
     raised in its place, after the results before it; work begun after it is waited for and dropped. After
-    Ctrl-C nothing is waited for: a server may never answer.
+    Ctrl-C nothing is waited for: a server may never answer. Nor is it if the caller stops early (which
+    Ctrl-C is, if it comes while the caller works on a result) and ``make`` serves several threads anyway.
     """
     stream, ended, waits = iter(items), False, True
     work, given = deque[Future[Result]](), SimpleQueue[tuple[Item, Future[Result]] | None]()
@@ -183,6 +184,9 @@ def ahead(
             yield work.popleft().result()
     except (KeyboardInterrupt, SystemExit):
         waits = False
+        raise
+    except GeneratorExit:
+        waits = threads == 1
         raise
     finally:
         for future in work:

@@ -38,6 +38,9 @@ class WithSettings(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the arguments, with each ``--set KEY=VALUE`` as one word."""
+        of_recipe = not self.settings and any("KEY=VALUE" in (one.metavar or "") for one in self.params)
+        if of_recipe and "--set" in args:
+            raise InputError("keys of a recipe are written without it: KEY=VALUE", field="--set")
         words: list[str] = []
         left = iter(args)
         for word in left:

@@ -72,6 +72,22 @@ def test_ctrl_c_waits_for_no_server() -> None:
     assert "KeyboardInterrupt" in ended.stderr
 
 
+def test_a_caller_that_stops_waits_for_no_server() -> None:
+    hanging, ended = threading.Event(), list[int]()
+
+    def make(number: int) -> int:
+        if number:
+            hanging.wait(60)
+            ended.append(number)
+        return number
+
+    results = ahead(make, range(3), 2)
+    assert next(results) == 0
+    results.close()
+    assert not ended
+    hanging.set()
+
+
 def test_chunks() -> None:
     assert list(in_chunks(range(5), 2)) == [[0, 1], [2, 3], [4]]
     assert list(in_chunks(range(5), 0)) == [[0, 1, 2, 3, 4]] and list(in_chunks([], 0)) == []

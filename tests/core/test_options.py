@@ -11,7 +11,7 @@ from judge.cli.options import DEFAULTS, MODEL, Settings, loads_judge
 from judge.cli.settings import setting
 from judge.errors import InputError
 from judge.load import load_judge
-from tests.calling import invoke
+from tests.calling import Refused, invoke
 
 
 def call(*arguments: object, without: tuple[str, ...] = ()) -> tuple[Result, dict[str, Any]]:
@@ -66,6 +66,11 @@ def test_a_command_gets_its_own_options_and_those_of_the_judge() -> None:
 def test_wrong_settings(given: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         call("--model", "m", "--set", given)
+
+
+@pytest.mark.parametrize("command", [("sft",), ("data", "build")])
+def test_keys_of_a_recipe_are_no_settings(command: tuple[str, ...], refused: Refused) -> None:
+    assert "written without it: KEY=VALUE" in refused(*command, "demo", "--set", "seed=1")
 
 
 def test_a_wrong_value_is_told_by_the_setting() -> None:
