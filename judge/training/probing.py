@@ -17,6 +17,9 @@ PROBED = 5000
 """Answers that the comparison head is fitted to; enough for its 768 inputs."""
 STRENGTH = 1e-4
 """Inverse strength of the fit's regularization, as scikit-learn counts it."""
+NOISE = 1e-5
+"""Inputs that vary less get no weight. all-MiniLM-L6-v2 keeps three of its hidden values near zero: scaled to
+unit variance, their weights reach 1e30, and after clipping no gradient is left for anything else."""
 
 
 def start_from_probe(network: PagesNetwork, batches: Sequence[Sequence[Page]], seed: int) -> None:
@@ -52,11 +55,13 @@ def start_from_probe(network: PagesNetwork, batches: Sequence[Sequence[Page]], s
             with torch.autocast(hidden.device.type, enabled=False):  # as in training
                 found.append(network.comparisons(hidden, tensors).cpu())
         features, scaler = torch.cat(found).numpy(), StandardScaler()
+        varied = features.std(0) > NOISE
         fit = LogisticRegression(C=STRENGTH, max_iter=1000)
-        make_pipeline(scaler, fit).fit(features, labels)
+        make_pipeline(scaler, fit).fit(features[:, varied], labels)
         weight = torch.from_numpy(fit.coef_ / scaler.scale_)
         bias = torch.from_numpy(fit.intercept_) - weight @ torch.from_numpy(scaler.mean_)
-        head.weight.copy_(weight)
+        head.weight.zero_()
+        head.weight[:, torch.from_numpy(varied)] = weight.to(head.weight)
         head.bias.copy_(bias)
         for value in network.answer[-1].parameters():
             value.zero_()

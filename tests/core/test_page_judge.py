@@ -327,6 +327,22 @@ def test_training_starts_from_a_probe(bert: Path, tmp_path: Path) -> None:
     assert roc_auc_score([sample.label is Label.FAIL for sample in samples], told) > 0.6
 
 
+def test_a_hidden_value_that_is_noise_gets_no_weight(bert: Path, tmp_path: Path) -> None:
+    """all-MiniLM-L6-v2 has three. Scaled to unit variance, they took all of the clipped gradient."""
+    base = shutil.copytree(bert, tmp_path / "base")
+    weights = load_file(base / "model.safetensors")
+    last = "encoder.layer.1.output.LayerNorm"
+    weights[f"{last}.weight"][3], weights[f"{last}.bias"][3] = 1e-17, 0
+    save_file(weights, base / "model.safetensors")
+    train_encoder(recipe(base, build_towers(tmp_path, 24, 0), tmp_path / "out", max_steps=2))
+    trained = load_file(tmp_path / "out" / "model.safetensors")
+    assert trained["compare.weight"].abs().max() < 1e3
+    moved = (
+        trained["backbone.encoder.layer.0.output.dense.bias"] - weights["encoder.layer.0.output.dense.bias"]
+    )
+    assert moved.abs().max() > 1e-6
+
+
 def test_a_judge_of_version_03(bert: Path, tmp_path: Path) -> None:
     """It has no comparison head, which is as one of zeros, and is trained further without it."""
     folder, data = tmp_path / "old", build_towers(tmp_path, 24, 0)
