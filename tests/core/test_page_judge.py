@@ -482,17 +482,16 @@ def test_the_reference_judge_is_small_and_says_what_it_is(capsys: pytest.Capture
     assert f"{identity['measured']['balanced_accuracy']:.1f} %" in capsys.readouterr().err
 
 
-def test_settings_that_set_a_calibration_aside_are_told() -> None:
+def test_settings_that_keep_the_calibration_and_settings_without_effect() -> None:
     wanted = load_judge().describe()["calibration"]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         short = load_judge(max_length=1024)  # reads fewer windows, in the same way
+        other = load_judge(precision="bfloat16")
     assert (short.describe()["calibration"], short.describe()["max_windows"]) == (wanted, 2)
     with pytest.raises(InputError, match=r"'max_length': is 511, less than a window .* give 512 or more"):
         load_judge(max_length=511)
     for name, value in (("labels", "PASS=yes"), ("pair", ["question=premise"])):
         with pytest.raises(InputError, match=f"reference is an encoder that takes no {name}"):
             load_judge(**{name: value})
-    with pytest.warns(JudgeWarning, match="set aside, .* float32, and the judge computes in bfloat16"):
-        other = load_judge(precision="bfloat16")
-    assert "calibration" not in other.describe()
+    assert other.describe()["calibration"] == wanted
