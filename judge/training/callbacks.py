@@ -23,6 +23,7 @@ from judge.types import Sample, Verdict
 
 LOGGED = {
     "loss": "loss",
+    "grad_norm": "gradient norm",
     "rewards/accuracies": "reward accuracy",
     "learning_rate": "learning rate",
     "eval_rewards/accuracies": "reward accuracy of validation pairs",

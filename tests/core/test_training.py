@@ -331,7 +331,7 @@ def test_the_demo_builds_its_data_set(
     monkeypatch.setattr(start.subprocess, "run", build)
     short = ("max_steps=1", "trainer.logging_steps=1", "precision=float32", "max_length=4096")
     said = ran("sft", f"model={model_folder('chatml')}", *short).err
-    assert re.search(r"^step 1 of 1: loss \d\S*, learning rate 0\.0005$", said, re.M)
+    assert re.search(r"^step 1 of 1: loss \d\S*, gradient norm \d\S*, learning rate 0\.0005$", said, re.M)
     assert "step 1 of 1: reward accuracy of validation pairs " in ran("dpo", *short).err
     assert json.loads(Path("runs/demo/dpo/judge.json").read_text())["started_from"] == "runs/demo/sft"
     assert load_judge("runs/demo/dpo").check([Sample("1", "A text.", "An answer.")])[0].p_fail is not None
