@@ -176,6 +176,8 @@ def _results(report: Path) -> list[Result]:
 
 
 def _read(kind: type[Config], path: Path) -> Config:
+    if kind is Index and not path.is_file():
+        raise InputError("no such file; run this in a checkout of the toolkit, or give --index", file=path)
     return make_config(kind, read_json(path), path=path)
 
 

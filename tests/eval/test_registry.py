@@ -115,6 +115,11 @@ def test_a_wrong_index(index: Path, tmp_path: Path, damage: Any, message: str) -
         check(index)
 
 
+def test_no_index(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such file; run this in a checkout .* or give --index"):
+        check(tmp_path / "index.json")
+
+
 def test_a_changed_report(index: Path, tmp_path: Path) -> None:
     name = add(put_run(tmp_path / "run", REPORT), index)
     put_run(index.parent / name, REPORT | {"command": "another"})
