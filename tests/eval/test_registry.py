@@ -116,7 +116,7 @@ def test_a_wrong_index(index: Path, tmp_path: Path, damage: Any, message: str) -
 
 
 def test_no_index(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no such file; run this in a checkout .* or give --index"):
+    with pytest.raises(InputError, match="no such file; run this in a checkout"):
         check(tmp_path / "index.json")
 
 
