@@ -13,7 +13,7 @@ from judge.errors import InputError, unknown, warn
 from judge.judge import MAX_NEW_TOKENS, Decodings, Judge
 from judge.models.identity import asked_mode, read_identity, taught_mode
 from judge.models.quantization import QuantizationChoice
-from judge.models.runtimes import exported
+from judge.models.runtimes import EXPORT, exported
 from judge.models.weights import Precision
 from judge.prompting.prompts import BuiltinPrompt, Prompt
 from judge.prompting.templates import TemplatePrompt
@@ -144,7 +144,7 @@ def load_judge(
     from judge.pages.load import load_pages, reads_pages
 
     identity = {} if backend == "openai" else read_identity(model, revision)
-    if precision == "auto" and backend == "transformers" and template is None:
+    if precision == "auto" and backend == "transformers" and template is None and EXPORT not in identity:
         precision = _calibrated_format(model, revision, mode or taught_mode(identity))
     if backend != "openai" and is_encoder(model, identity, revision):
         pages = reads_pages(identity)

@@ -397,16 +397,19 @@ def test_auto_is_bfloat16_where_the_calibration_was_fitted_in_it(
     file = folder / "judge.json"
     stored = json.loads(file.read_text())
 
-    def chosen(flags: str, **changes: Any) -> tuple[str, bool]:
+    def chosen(flags: str, precision: str = "float32", **changes: Any) -> tuple[str, bool]:
         (tmp_path / "cpuinfo").write_text(f"flags : {flags}")
-        kept = stored["calibration"]["verdict"] | changes
-        file.write_text(json.dumps({**stored, "calibration": {"verdict": kept}}))
+        kept = stored["calibration"]["verdict"] | {"precision": precision}
+        file.write_text(json.dumps({**stored, "calibration": {"verdict": kept}, **changes}))
         told = load_judge(str(folder)).describe()
         return told["dtype"], "calibration" in told
 
     assert chosen("avx512_bf16") == ("float32", True)
     assert chosen("avx512_bf16", precision="bfloat16") == ("bfloat16", True)
     assert chosen("avx2", precision="bfloat16") == ("float32", True)
+    exported = {"to": "gguf", "type": "F16", "file": "model.gguf"}
+    with pytest.raises(InputError, match=r"model\.gguf|llama_cpp"):  # exports take no precision
+        chosen("avx512_bf16", precision="bfloat16", export=exported)
     with pytest.raises(InputError, match="unknown precision 'int8'"):
         load_judge(str(folder), precision="int8")  # type: ignore[arg-type]
 
