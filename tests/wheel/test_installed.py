@@ -112,7 +112,7 @@ from pathlib import Path
 from judge.cli import demo
 
 shorter = {
-    "data": ("--set", "sources.0.limit=60"),
+    "data": ("sources.0.limit=60",),
     "sft": ("max_steps=2",),
     "dpo": ("max_steps=1",),
     "eval": ("--limit", "4"),

@@ -88,7 +88,7 @@ def test_the_notebook_runs(
         "output": str(tmp_path / "a run"),
         "launch": "accelerate_configs/cpu.yaml",
         "quantization": "none",
-        "build_settings": "--set preferences.pairs=4",
+        "build_settings": "preferences.pairs=4",
         "sft_settings": "max_steps=2 evaluations=1 judged_samples=4 trainer.optim=adamw_torch_fused "
         "precision=float32",
         "dpo_settings": "max_steps=1 trainer.optim=adamw_torch_fused precision=float32",
