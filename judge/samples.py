@@ -242,10 +242,22 @@ def read_samples(
 
 
 def write_samples(path: Path | str, samples: Iterable[Sample]) -> int:
-    """Write samples as JSON Lines; returns their number.
+    """Write samples as JSON Lines; returns their number. :func:`read_samples` reads what was written.
 
     Raises:
-        InputError: if the file is named like another kind.
+        InputError: if the file is named like another kind, a sample has a fault or an id occurs twice; then
+            nothing is written.
     """
     check_jsonl_outputs([Path(path)], (), "samples")
-    return write_jsonl(Path(path), (row_from_sample(sample) for sample in samples))
+    seen: set[str] = set()
+
+    def row(sample: Sample) -> dict[str, Any]:
+        if sample.fault is not None:
+            field, fault = sample.fault
+            raise InputError(f"{fault} (sample {sample.id!r:.80})", file=path, field=field)
+        if sample.id in seen:
+            raise InputError(f"two samples have the id {sample.id!r:.80}", file=path, field="id")
+        seen.add(sample.id)
+        return row_from_sample(sample)
+
+    return write_jsonl(Path(path), map(row, samples))

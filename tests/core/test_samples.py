@@ -400,3 +400,17 @@ def test_what_is_written_is_read_again(samples: list[Sample], packed: bool, tmp_
     assert rows == json.loads(json.dumps([row_from_sample(sample) for sample in samples]))
     with pytest.raises(InputError, match=r"samples are JSON Lines; give a name such as w\.jsonl, not \.csv"):
         write_samples(tmp_path / "w.csv", samples)
+
+
+@pytest.mark.parametrize(
+    ("rows", "error"),
+    [
+        ([{"answer": " "}], r"field 'answer': is empty .*\(sample 'a0'\)"),
+        ([{}, {"id": "a0"}], "field 'id': two samples have the id 'a0'"),
+    ],
+)
+def test_what_cannot_be_read_is_not_written(rows: list[dict[str, str]], error: str, tmp_path: Path) -> None:
+    samples = [Sample(**{"id": f"a{i}", **ROW, **row}) for i, row in enumerate(rows)]
+    with pytest.raises(InputError, match=error):
+        write_samples(tmp_path / "rows.jsonl", samples)
+    assert not list(tmp_path.iterdir())
