@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 
 from judge.encoder.heads import Head, read_outputs
 from judge.encoder.rows import Row, padded
-from judge.models.identity import ENCODER
 from judge.models.runtimes import EXPORT, export_file, onnx_session
 
 INPUTS = ("ids", "mask", "types")
@@ -21,7 +20,7 @@ INPUTS = ("ids", "mask", "types")
 class OnnxNetwork:
     """The graph, used in place of :class:`judge.encoder.network.EncoderNetwork`."""
 
-    backend: ClassVar[str] = ENCODER
+    backend: ClassVar[str] = "onnxruntime"
     device: ClassVar[str] = "cpu"
 
     session: Any

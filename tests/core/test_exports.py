@@ -429,6 +429,7 @@ def test_an_encoder_in_onnx_runtime(
     assert marked[0] == marked[1]
     assert [verdict.usage for verdict in got] == [verdict.usage for verdict in wanted]
     assert read_identity(str(tmp_path / "out"))["export"]["bytes"] > 1000
+    assert exported.describe()["backend"] == "onnxruntime"
     assert exported.describe().get("calibration") == original.describe().get("calibration")
 
 
