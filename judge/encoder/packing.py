@@ -122,6 +122,8 @@ def pack(
 def mean(judges: Sequence[Path], read: "Callable[[Path], Weights]") -> "Weights":
     """The mean of the weights of several judges, in float32.
 
+    Summed in float64, so that what no judge changed stays as it is: in float32, x + x + x is not always 3x.
+
     Raises:
         InputError: if one has other weights than the first.
     """
@@ -132,8 +134,8 @@ def mean(judges: Sequence[Path], read: "Callable[[Path], Weights]") -> "Weights"
         if total and shapes != {name: value.shape for name, value in total.items()}:
             raise InputError(f"has other weights than those of {judges[0]}", file=judge)
         for name, value in found.items():
-            total[name] = total[name] + value.float() if name in total else value.float()
-    return {name: value / len(judges) for name, value in total.items()}
+            total[name] = total[name] + value.double() if name in total else value.double()
+    return {name: (value / len(judges)).float() for name, value in total.items()}
 
 
 def _token_head(folder: Path) -> "Weights":

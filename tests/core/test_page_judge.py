@@ -417,7 +417,7 @@ def test_an_adapter_of_a_lower_rank(bert: Path, trained: Path, tmp_path: Path, r
 
 
 def test_the_mean_of_judges(bert: Path, trained: Path, tmp_path: Path) -> None:
-    """Of one judge twice it is that judge; of two, it was trained on the documents of both."""
+    """Of one judge three times it is that judge; of two, it was trained on the documents of both."""
     other = shutil.copytree(trained, tmp_path / "other")
     weights = load_file(trained / "model.safetensors")
     moved = {name: value + 0.01 * ("word_embeddings" not in name) for name, value in weights.items()}
@@ -425,8 +425,8 @@ def test_the_mean_of_judges(bert: Path, trained: Path, tmp_path: Path) -> None:
     write_trained_on(other, [b"12345678"])
     known = read_identity(str(trained)) | {"calibration": {}, "claims": {}}  # of the weights before
     write_json(other / "judge.json", known)
-    for name, first in (("same", trained), ("mean", other)):
-        assert call("pack", first, trained, "--out", tmp_path / name, "--base", bert) == 0
+    for name, judges in (("same", [trained] * 3), ("mean", [other, trained])):
+        assert call("pack", *judges, "--out", tmp_path / name, "--base", bert) == 0
     asked = [sample(f"it is {height} m high .") for height in (20, 21)]
     one, same, mean = (p_fails(folder, asked) for folder in (trained, tmp_path / "same", tmp_path / "mean"))
     assert same == pytest.approx(one, abs=1e-3) and mean != pytest.approx(one, abs=1e-3)
