@@ -252,9 +252,9 @@ def write_samples(path: Path | str, samples: Iterable[Sample]) -> int:
     seen: set[str] = set()
 
     def row(sample: Sample) -> dict[str, Any]:
-        if sample.fault is not None:
-            field, fault = sample.fault
-            raise InputError(f"{fault} (sample {sample.id!r:.80})", file=path, field=field)
+        if fault := sample.fault:
+            field, message = fault
+            raise InputError(f"{message} (sample {sample.id!r:.80})", file=path, field=field)
         if sample.id in seen:
             raise InputError(f"two samples have the id {sample.id!r:.80}", file=path, field="id")
         seen.add(sample.id)

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from judge.encoder.heads import Head, read_outputs
 from judge.encoder.rows import Row, padded
-from judge.models.runtimes import EXPORT, export_file, onnx_session
+from judge.models.runtimes import EXPORT, ONNX_RUNTIME, export_file, onnx_session
 
 INPUTS = ("ids", "mask", "types")
 
@@ -20,7 +20,7 @@ INPUTS = ("ids", "mask", "types")
 class OnnxNetwork:
     """The graph, used in place of :class:`judge.encoder.network.EncoderNetwork`."""
 
-    backend: ClassVar[str] = "onnxruntime"
+    backend: ClassVar[str] = ONNX_RUNTIME
     device: ClassVar[str] = "cpu"
 
     session: Any

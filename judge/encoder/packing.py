@@ -134,7 +134,7 @@ def mean(judges: Sequence[Path], read: "Callable[[Path], Weights]") -> "Weights"
         if total and shapes != {name: value.shape for name, value in total.items()}:
             raise InputError(f"has other weights than those of {judges[0]}", file=judge)
         for name, value in found.items():
-            total[name] = total[name] + value.double() if name in total else value.double()
+            total[name] = total.get(name, 0) + value.double()
     return {name: (value / len(judges)).float() for name, value in total.items()}
 
 

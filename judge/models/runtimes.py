@@ -11,6 +11,10 @@ EXPORT = "export"
 """In ``judge.json`` of an exported judge: ``to`` (gguf or onnx), ``type``, ``file``, ``parity``."""
 
 
+ONNX_RUNTIME = "onnxruntime"
+"""The backend that results of a judge exported to ONNX name."""
+
+
 def exported(identity: Mapping[str, Any], to: str) -> bool:
     """Whether a ``judge.json`` belongs to a judge exported to this format."""
     return bool(identity.get(EXPORT, {}).get("to") == to)

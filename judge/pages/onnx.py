@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from judge.encoder.heads import sigmoid
-from judge.models.runtimes import EXPORT, export_file, onnx_session
+from judge.models.runtimes import EXPORT, ONNX_RUNTIME, export_file, onnx_session
 from judge.pages.layout import Page, page_arrays
 
 
@@ -18,7 +18,7 @@ from judge.pages.layout import Page, page_arrays
 class OnnxPagesNetwork:
     """The graph, used in place of :class:`judge.pages.model.PagesNetwork`."""
 
-    backend: ClassVar[str] = "onnxruntime"
+    backend: ClassVar[str] = ONNX_RUNTIME
     device: ClassVar[str] = "cpu"
 
     session: Any
