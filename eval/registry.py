@@ -97,7 +97,7 @@ def add(run_dir: Path, index: Path = INDEX) -> str:
     Raises:
         InputError: if the run is not finished, its report lacks a field, or it is listed already.
     """
-    listed = _read(Index, index)
+    listed = _read_index(index)
     results = _results(run_dir / REPORT)
     if not (run_dir / VERDICTS).is_file():
         raise InputError(f"holds no {VERDICTS}; the verdicts of a listed run must exist", file=run_dir)
@@ -123,7 +123,7 @@ def folders(index: Path) -> list[Path]:
     """
     if index.suffix != ".json":
         raise InputError("is not a result; give a folder that `judge eval --out` wrote", file=index)
-    found = [index.parent / run.id for run in _read(Index, index).runs]
+    found = [index.parent / run.id for run in _read_index(index).runs]
     if not found:
         raise InputError("lists no run; add some with `judge results add`", file=index)
     return found
@@ -136,7 +136,7 @@ def check(index: Path = INDEX) -> int:
         InputError: for the first fault found: a wrong field, a report that is missing, was changed or
             differs from its entry, an id that occurs twice, or a folder that is not listed.
     """
-    listed = _read(Index, index)
+    listed = _read_index(index)
     names: set[str] = set()
     for number, run in enumerate(listed.runs):
         field = f"runs.{number}"
@@ -175,9 +175,13 @@ def _results(report: Path) -> list[Result]:
     return [make_config(Result, row, path=report) for row in rows]
 
 
-def _read(kind: type[Config], path: Path) -> Config:
-    if kind is Index and not path.is_file():
+def _read_index(path: Path) -> Index:
+    if not path.is_file():
         raise InputError("no such file; run this in a checkout of the toolkit, or give --index", file=path)
+    return _read(Index, path)
+
+
+def _read(kind: type[Config], path: Path) -> Config:
     return make_config(kind, read_json(path), path=path)
 
 
