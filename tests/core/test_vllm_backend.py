@@ -34,7 +34,8 @@ from judge.types import Label, Language, Sample
 from tests.core.test_backend import DOCUMENTS, WORDS, user
 
 ROOT = Path(__file__).resolve().parents[2]
-NAMES = [*(name for name in VARIANTS if name != "chatml"), "adapter"]  # chatml: the tests of two copies
+NAMES = [*VARIANTS, "adapter"]
+
 
 TALKS = [user(document) for document in DOCUMENTS]
 REQUESTS = [
