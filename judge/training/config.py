@@ -112,6 +112,8 @@ class EncoderRecipe(RunConfig):
     encoder can read."""
     sentences: Literal["whole", "worst"] = "whole"
     """Read the answer as a whole, or sentence by sentence and judge it by its worst sentence."""
+    first: Literal["document", "answer"] = "document"
+    """The text that opens a pair: ``answer`` for a reranker, which was trained with the query first."""
     max_pairs: PositiveInt = 4
     """Limit on document windows times answer parts; samples that need more are left out."""
     batch_tokens: PositiveInt = 4096

@@ -123,7 +123,7 @@ def start(recipe: EncoderRecipe) -> tuple[EncoderNetwork, Path, Form]:
         _refuse_another_form(recipe, form, longest_pair(network.model.config.to_dict(), recipe.window_tokens))
     else:
         network, tokenizer = start_network(model, token_head=recipe.token_weight > 0)
-        form = Form(sentences=recipe.sentences, window_tokens=recipe.window_tokens)
+        form = Form(sentences=recipe.sentences, first=recipe.first, window_tokens=recipe.window_tokens)
     most = longest_pair(network.model.config.to_dict(), form.window_tokens)
     if recipe.lora is not None:
         network.model = with_lora(network.model, recipe.lora)
@@ -131,7 +131,8 @@ def start(recipe: EncoderRecipe) -> tuple[EncoderNetwork, Path, Form]:
 
 
 def _refuse_another_form(recipe: EncoderRecipe, form: Form, window_tokens: int) -> None:
-    for name, asked in (("sentences", recipe.sentences), ("window_tokens", window_tokens)):
+    asked_for = {"sentences": recipe.sentences, "first": recipe.first, "window_tokens": window_tokens}
+    for name, asked in asked_for.items():
         kept = getattr(form, name)
         if name in recipe.model_fields_set and asked != kept:
             raise InputError(

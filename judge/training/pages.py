@@ -47,7 +47,7 @@ POOL = 400
 
 UNKNOWN = ("[UNK]", "<unk>")
 """Names of the token for what a vocabulary cannot spell."""
-WITHOUT_EFFECT = ("lora", "sentences", "max_pairs")
+WITHOUT_EFFECT = ("lora", "sentences", "first", "max_pairs")
 """Keys of a recipe that are only used for training on pairs."""
 
 

@@ -523,7 +523,7 @@ def test_what_cannot_be_trained_is_told(bert: Path, towers: Path, tmp_path: Path
     for reads in ("pairs", "pages"):
         with pytest.raises(InputError, match="no labelled validation sample; set evaluations: 0, or"):
             train_encoder(recipe(bert, tmp_path / "short", tmp_path / "f", reads=reads, evaluations=1))
-    for ignored in ({"lora": {"rank": 2}}, {"sentences": "worst"}, {"max_pairs": 1}):
+    for ignored in ({"lora": {"rank": 2}}, {"sentences": "worst"}, {"first": "answer"}, {"max_pairs": 1}):
         with pytest.raises(InputError, match=f"{next(iter(ignored))}': .*reads pages"):
             train_encoder(recipe(bert, towers, tmp_path / "e", reads="pages", **ignored))
     assert not (tmp_path / "c" / "judge.json").exists()
@@ -531,12 +531,22 @@ def test_what_cannot_be_trained_is_told(bert: Path, towers: Path, tmp_path: Path
 
 def test_a_judge_that_is_trained_on_keeps_its_form(tmp_path: Path) -> None:
     judge = save_judge(tmp_path / "judge")
-    for changed in ({"sentences": "worst"}, {"window_tokens": 40}):
-        with pytest.raises(InputError, match=f"{next(iter(changed))}': .*was trained with (whole|64),"):
+    for changed in ({"sentences": "worst"}, {"first": "answer"}, {"window_tokens": 40}):
+        with pytest.raises(InputError, match=f"{next(iter(changed))}': .*trained with (whole|document|64),"):
             start(recipe(judge, tmp_path, tmp_path, **changed))
     (judge / "token_head.safetensors").unlink()
     assert start(recipe(judge, tmp_path, tmp_path, token_weight=0))[0].token_head is None
     assert start(recipe(judge, tmp_path, tmp_path))[0].marks_tokens  # token_weight is 0.5
+
+
+def test_a_judge_made_from_a_reranker_reads_the_answer_first(
+    bert: Path, towers: Path, tmp_path: Path
+) -> None:
+    train_encoder(recipe(bert, towers, tmp_path / "judge", first="answer", max_steps=1))
+    judge = load_judge(str(tmp_path / "judge"))
+    assert isinstance(judge, EncoderJudge)
+    [row] = judge.pairing.pairs(sample("it is 22 m high .")).rows
+    assert row.types[row.start] == 0 and row.types[-2] == 1  # the document closes the pair
 
 
 # --- adapters -----------------------------------------------------------------------------------------------
