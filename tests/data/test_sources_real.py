@@ -1,16 +1,21 @@
 """The readers on the original files, where these are there; whole sets have their papers' counts."""
 
+import re
 from collections import Counter
 from itertools import islice
 from pathlib import Path
 
 import pytest
+import yaml
 
+from data_pipeline.config import DataConfig
 from data_pipeline.sources.config import SourceConfig
 from data_pipeline.sources.readers import READERS
 from data_pipeline.sources.reading import read_source
 from data_pipeline.sources.windows import WINDOW_TOKENS, count_tokens
+from judge.configs import load_config
 from judge.formats.shared import SOURCE_SHARE
+from judge.training.config import EncoderRecipe
 from judge.types import Label, Sample
 
 # (kind, split) to the samples of each (source, language, label), and the number of documents
@@ -142,3 +147,25 @@ def test_labelled_sets_in_a_folder_are_read_as_one(shared_data: Path) -> None:
         counts[sample.source] += 1
         assert sample.meta["licence"] and sample.group.startswith(sample.source) and sample.label
     assert counts.keys() == {path.name.removesuffix(".jsonl.gz") for path in folder.iterdir()}
+
+
+def test_the_reference_recipe_weighs_sources_that_its_data_has(shared_data: Path) -> None:
+    """A weight for a source that is not in the data stops a training, after the hours of the one before."""
+    recipe = Path("recipes/reference")
+    labelled: set[str] = set()
+    perturbed: set[str] = set()
+    weights = load_config(EncoderRecipe, recipe / "encoder.yaml").source_weights
+    [told] = re.findall("'source_weights=(.*)'", (recipe / "Makefile").read_text(encoding="utf-8"))
+    weights_of_labelled = yaml.safe_load(told)
+    for source in load_config(DataConfig, recipe / "data.yaml").sources:
+        files: list[Path | None] = [None]
+        if source.path:  # of a folder, the files that are weighed
+            place = shared_data / Path(source.path).relative_to("my-sets")
+            named = [place / f"{name}.jsonl.gz" for name in {*weights, *weights_of_labelled}]
+            files = [file for file in named if file.is_file()] if place.is_dir() else [place]
+        for file in files:
+            found = read_source(source.model_copy(update={"path": file, "samples": None}), seed=0)
+            names = {sample.source for sample in islice(found, 1)}
+            (perturbed if source.perturb is None else labelled).update(names)
+    assert weights.keys() <= labelled | perturbed
+    assert weights_of_labelled.keys() <= labelled
