@@ -532,7 +532,8 @@ def test_what_cannot_be_trained_is_told(bert: Path, towers: Path, tmp_path: Path
 def test_a_judge_that_is_trained_on_keeps_its_form(tmp_path: Path) -> None:
     judge = save_judge(tmp_path / "judge")
     for changed in ({"sentences": "worst"}, {"first": "answer"}, {"window_tokens": 40}):
-        with pytest.raises(InputError, match=f"{next(iter(changed))}': .*trained with (whole|document|64),"):
+        told = f"{next(iter(changed))}': .*was trained with (whole|document|64),"
+        with pytest.raises(InputError, match=told):
             start(recipe(judge, tmp_path, tmp_path, **changed))
     (judge / "token_head.safetensors").unlink()
     assert start(recipe(judge, tmp_path, tmp_path, token_weight=0))[0].token_head is None

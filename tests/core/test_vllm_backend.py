@@ -36,7 +36,6 @@ from tests.core.test_backend import DOCUMENTS, WORDS, user
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = [*VARIANTS, "adapter"]
 
-
 TALKS = [user(document) for document in DOCUMENTS]
 REQUESTS = [
     LabelRequest(talk, words, prefix)

@@ -157,7 +157,8 @@ def test_the_reference_recipe_weighs_sources_that_its_data_has(shared_data: Path
     weights = load_config(EncoderRecipe, recipe / "encoder.yaml").source_weights
     [told] = re.findall("'source_weights=(.*)'", (recipe / "Makefile").read_text(encoding="utf-8"))
     weights_of_labelled = yaml.safe_load(told)
-    for source in load_config(DataConfig, recipe / "data.yaml").sources:
+    data = load_config(DataConfig, recipe / "data.yaml")
+    for source in data.sources:
         files: list[Path | None] = [None]
         if source.path:  # of a folder, the files that are weighed
             place = shared_data / Path(source.path).relative_to("my-sets")
@@ -166,6 +167,6 @@ def test_the_reference_recipe_weighs_sources_that_its_data_has(shared_data: Path
         for file in files:
             found = read_source(source.model_copy(update={"path": file, "samples": None}), seed=0)
             names = {sample.source for sample in islice(found, 1)}
-            (perturbed if source.perturb is None else labelled).update(names)
+            (perturbed if data.perturbs(source) else labelled).update(names)
     assert weights.keys() <= labelled | perturbed
     assert weights_of_labelled.keys() <= labelled
