@@ -149,8 +149,11 @@ def test_labelled_sets_in_a_folder_are_read_as_one(shared_data: Path) -> None:
     assert counts.keys() == {path.name.removesuffix(".jsonl.gz") for path in folder.iterdir()}
 
 
-def test_the_reference_recipe_weighs_sources_that_its_data_has(shared_data: Path) -> None:
+def test_the_reference_recipe_weighs_sources_that_its_data_has(
+    shared_data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A weight for a source that is not in the data stops a training, after the hours of the one before."""
+    monkeypatch.setenv("JUDGE_DATA_DIR", str(shared_data))  # for sources without a path
     recipe = Path("recipes/reference")
     labelled: set[str] = set()
     perturbed: set[str] = set()
