@@ -130,6 +130,12 @@ def main(arguments: Sequence[str] | None = None, *, a_step: bool = False) -> Non
         stopped = error.exit_code in STOPPED
         print(f"error: {error}{going_on(given) if stopped and not a_step else ''}", file=sys.stderr)
         raise SystemExit(error.exit_code) from None
+    except ImportError as error:  # one that is missing was asked for before, by `require`
+        library = (error.name or "").partition(".")[0]
+        if library in ("judge", "data_pipeline", "eval"):
+            raise
+        print(f"error: {library or 'a library'} cannot be loaded: {error}; install it again", file=sys.stderr)
+        raise SystemExit(1) from None
     except OSError:
         try:
             print(flush=True)  # fails again if it is standard output that cannot be written

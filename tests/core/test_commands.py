@@ -108,6 +108,17 @@ def test_a_full_standard_output_is_told_in_one_line(document: Path) -> None:
     assert done.stderr == "error: standard output could not be written (No space left on device)\n"
 
 
+def test_a_library_that_is_installed_and_broken_is_named(document: Path, tmp_path: Path) -> None:
+    (tmp_path / "safetensors.py").write_text("import _safetensors_lost")
+    asked = ("check", "--document", f"@{document}", "--answer", "x")
+    environment = {**os.environ, "PYTHONPATH": f"{tmp_path}:{ROOT}"}
+    command = [sys.executable, "-m", "judge", *asked]
+    done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (1, "")
+    told = "_safetensors_lost cannot be loaded: No module named '_safetensors_lost'; install it again"
+    assert done.stderr.splitlines()[-1] == f"error: {told}" and "Traceback" not in done.stderr
+
+
 def test_an_unknown_command(refused: Refused) -> None:
     assert "unknown command 'chek'; did you mean 'check'?" in refused("chek")
 
