@@ -140,7 +140,7 @@ def _other_digits(text: str, form: str, rng: Random) -> Iterator[str]:
         else:
             minutes = (10, 15, 20, 40, 45, 50)
             new = str(rng.choice(minutes) if spot.start() else rng.randint(1, 12)).rjust(width, "0")
-        if len(new) <= width:
+        if len(new) == width:  # a year of 1005 is not swapped for 998
             yield text[: spot.start()] + new + text[spot.end() :]
 
 

@@ -247,6 +247,7 @@ def test_what_would_not_fit_or_be_true_all_the_same_is_not_made(
         ("date", "It was sold in 1931.", lambda found: 1916 <= int(found[0]) <= 1946),
         ("date", "It is open from 09:00 to 16:00.", lambda found: found == sorted(found)),
         ("date", "It was sold after 1931.", lambda found: int(found[0]) > 1931),
+        ("date", "It was built in 1004.", lambda found: len(found[0]) == 4),
         ("date", "It was sold by 1931.", lambda found: int(found[0]) < 1931),
         ("number", "At least 380 people came.", lambda found: int(found[0]) > 380),
         ("number", "Up to 380 people came.", lambda found: int(found[0]) < 380),
