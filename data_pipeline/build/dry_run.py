@@ -4,7 +4,6 @@ The whole build runs, into a temporary folder. Where later calls depend on a tea
 in for it: they perturb as many answers as they can, and later calls are counted for these.
 """
 
-import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from tempfile import TemporaryDirectory
@@ -20,8 +19,8 @@ from data_pipeline.teachers.pool import ChatModels, Run
 from data_pipeline.teachers.prompts.judgement import judgement_prompt
 from data_pipeline.teachers.prompts.perturbation import perturbation_prompt
 from judge.remote.budget import Estimate
-from judge.remote.cache import CallCache, call_key
-from judge.remote.chat import ChatRequest, Reply, read_reply
+from judge.remote.cache import CallCache
+from judge.remote.chat import ChatRequest, Reply
 from judge.remote.client import ChatClient
 from judge.remote.config import EndpointConfig, Prices
 from judge.types import Sample
@@ -41,7 +40,7 @@ def dry_run(config: DataConfig) -> dict[str, Estimate]:
 
 
 class CountingTeachers(Teachers):
-    """Teachers that count the requests and reply with filler text."""
+    """Teachers that count the requests, and reply from the cache or else with filler text."""
 
     def __init__(self, config: DataConfig):
         super().__init__(config)
@@ -82,15 +81,7 @@ class CountingModels(ChatModels):
         self.estimates: dict[str, Estimate] = {}
 
     def _runner(self, settings: TeacherConfig) -> Run:
-        def reply(request: ChatRequest) -> Reply:
-            if (endpoint := settings.endpoint) is not None:
-                key = call_key(settings.name, request.body(endpoint.model, endpoint.token_limit))
-                known = self.cache.last(key)
-                if known is not None and known.problem is None:
-                    return read_reply(json.loads(known.response), request, endpoint.prices, cached=True)
-            return self._stand_in(request)
-
-        return counting_run(settings, self.cache, self.estimates, reply)
+        return counting_run(settings, self.cache, self.estimates, self._stand_in)
 
 
 def counting_run(
@@ -99,7 +90,11 @@ def counting_run(
     estimates: dict[str, Estimate],
     stand_in: Callable[[ChatRequest], Reply],
 ) -> Run:
-    """A runner that adds the requests to ``estimates``, by teacher, and has a stand-in reply to them."""
+    """A runner that adds the requests to ``estimates``, by teacher, and replies without asking anyone.
+
+    What the cache holds is the reply, so that calls which depend on it are found there too; else a stand-in
+    replies.
+    """
     # A model in this process costs nothing; its calls are cached under its name, like an endpoint's.
     free = EndpointConfig(model=settings.model or "none", prices=Prices(prompt=0, completion=0))
     client = ChatClient(settings.endpoint or free, name=settings.name, cache=cache)
@@ -109,7 +104,7 @@ def counting_run(
             one = client.estimate([request])
             before = estimates.get(settings.name)
             estimates[settings.name] = one if before is None else before + one
-            yield stand_in(request)
+            yield client.cached(request) or stand_in(request)
 
     return run
 

@@ -127,6 +127,12 @@ class ChatClient:
                     return reply
         raise AssertionError("counting never ends")
 
+    def cached(self, request: ChatRequest) -> Reply | None:
+        """The answer to a request that the cache holds; ``None`` if there is none."""
+        body = request.body(self.config.model, self.config.token_limit)
+        known = self.cache.last(call_key(self.name, body)) if self.cache else None
+        return self._read(known, request) if known and known.problem is None else None
+
     def _read(self, call: StoredCall, request: ChatRequest) -> Reply:
         return read_reply(json.loads(call.response), request, self.config.prices, cached=True)
 

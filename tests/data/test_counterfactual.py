@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import pytest
 
+from data_pipeline.build.dry_run import CountingTeachers
 from data_pipeline.build.pipeline import build
 from data_pipeline.edits.verify import Rejected
 from data_pipeline.labels.recipe_teachers import Teachers
@@ -16,6 +17,7 @@ from data_pipeline.teachers.base import Ask
 from data_pipeline.teachers.reasoning import explain
 from judge.types import Label, Language, Sample, Task
 from tests.data.scripted import REFUSED, scripted
+from tests.fault_server import FaultServer
 from tests.tiny_data import labelled_recipe, rows_of
 
 SEED = Sample("q1", "", "Paris", "What is the capital of France?", source="webqa", group="")
@@ -144,6 +146,32 @@ def test_one_document_a_question(tmp_path: Path) -> None:
     }
     assert {row["source_ds"] for row in found} == {"WebQA1.0"}
     assert all("塞纳河" not in row["context"] for row in found)
+
+
+def lyon(request: dict[str, Any]) -> Any:
+    """Of the server: the first stage's reply, or the second's."""
+    wanted = request["response_format"]["json_schema"]["schema"]["properties"]
+    return DOCUMENT if "document" in wanted else EVIDENCE
+
+
+def test_a_dry_run_finds_the_calls_of_both_stages_in_the_cache(tmp_path: Path) -> None:
+    def estimate() -> tuple[int, int, float | None]:
+        teachers = CountingTeachers(config)
+        list(counterfactuals(teachers.ask("one"), [SEED], 20))
+        found = teachers.estimates["one"]
+        return found.calls, found.cached, found.cost
+
+    with FaultServer(tmp_path / "log.jsonl", answer="tests.data.test_counterfactual:lyon") as server:
+        endpoint = {"base_url": server.base_url, "model": "m", "prices": {"prompt": 1, "completion": 1}}
+        config = labelled_recipe(
+            tmp_path, [], perturb=True, calls={"cache": str(tmp_path / "calls.sqlite")},
+            teachers=[{"name": "one", "kind": "openai", "endpoint": endpoint}],
+            counterfactuals={"teacher": "one", "seeds": 1, "length": 20},
+        )  # fmt: skip
+        assert estimate()[:2] == (2, 0) and not server.requests()
+        [found] = counterfactuals(Teachers(config).ask("one"), [SEED], 20)
+        assert not isinstance(found, Rejected) and len(server.requests()) == 2
+        assert estimate() == (0, 2, 0)
 
 
 @pytest.mark.parametrize(("reason", "answers"), REJECTED)
