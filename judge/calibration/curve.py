@@ -90,13 +90,15 @@ class Fitted(StrictConfig):
     """The prompt and number format that a calibration was fitted with, and the samples it was fitted on.
 
     It applies to the same prompt and to weights that are quantized in the same way. Among float32, bfloat16
-    and float16 it is the same one: rounding moves probabilities far less than calibrating does. Older files
-    lack ``precision`` and ``quantization``; their weights are taken as plain.
+    and float16 it is the same one: rounding moves probabilities far less than calibrating does. Of a
+    classifier, ``fail_classes`` are those that say FAIL. Older files lack ``precision``, ``quantization`` and
+    ``fail_classes``; their weights are taken as plain.
     """
 
     prompt_hash: str
     precision: str | None = None
     quantization: Quantization | None = None
+    fail_classes: list[str] | None = Field(default=None, exclude_if=lambda found: found is None)
     data_sha256: str
     samples: int
     fail: int
@@ -106,6 +108,8 @@ class Fitted(StrictConfig):
         """Why it does not apply to a judge with this ``describe()``; ``None`` if it does."""
         if self.prompt_hash != description["prompt_hash"]:
             return "another prompt"
+        if self.fail_classes not in (None, _fail_classes(description)):
+            return "another meaning of the classes"
         quantization = description.get("quantization")
         if self.quantization != quantization:
             return f"{_weights(self.quantization)}, and the judge is loaded with {_weights(quantization)}"
@@ -179,12 +183,18 @@ def chance(odds: float) -> float:
     return 1 / (1 + math.exp(min(-odds, 700)))
 
 
+def _fail_classes(described: Mapping[str, Any]) -> list[str] | None:
+    found: list[str] | None = described.get("head", {}).get("fail")
+    return found
+
+
 def fitted_for(described: Mapping[str, Any], data_sha256: str) -> dict[str, Any]:
     """The fields of :class:`Fitted` that name a judge, by its ``describe()``, and the file of samples."""
     return {
         "prompt_hash": described["prompt_hash"],
         "precision": described.get("dtype"),
         "quantization": described.get("quantization"),
+        "fail_classes": _fail_classes(described),
         "data_sha256": data_sha256,
     }
 

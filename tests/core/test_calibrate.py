@@ -45,6 +45,7 @@ from judge.samples import write_samples
 from judge.shipped import model_path
 from judge.types import Label, Sample, Verdict
 from tests.calling import ModelFolder, Ran, Refused, call
+from tests.encoders import NLI, save_model
 from tests.tiny_data import rows_of
 
 METHODS: tuple[Method, ...] = ("platt", "temperature", "isotonic")
@@ -383,6 +384,22 @@ def test_a_calibration_belongs_to_a_quantization(judged: Judged, tmp_path: Path,
     assert "calibration" in load_judge(str(folder)).describe()
     with pytest.warns(JudgeWarning, match="is set aside"):
         load_judge(str(folder), quantization="nf4")
+
+
+def test_a_calibration_belongs_to_a_meaning_of_the_classes(tmp_path: Path, ran: Ran) -> None:
+    folder = str(save_model(tmp_path / "nli", "bert", "ForSequenceClassification", NLI))
+    meant = "FAIL=contradiction"
+    samples = [Sample(f"{n}", f"the tower is {n} m", f"it is {n} m high") for n in range(60)]
+    said = load_judge(folder, labels=meant).check(samples)
+    middle = sorted(verdict.p_fail or 0.0 for verdict in said)[30]
+    labels = [Label.FAIL if (verdict.p_fail or 0.0) >= middle else Label.PASS for verdict in said]
+    labelled = [replace(one, label=label) for one, label in zip(samples, labels, strict=True)]
+    write_samples(tmp_path / "data.jsonl", labelled)
+    raw = load_judge(folder).check(samples)
+    ran("calibrate", "--model", folder, "--data", tmp_path / "data.jsonl", "--set", f"labels.{meant}")
+    assert "calibration" in load_judge(folder, labels=meant).describe()
+    with pytest.warns(JudgeWarning, match="fitted to another meaning of the classes; judge calibrate fits"):
+        assert load_judge(folder).check(samples) == raw
 
 
 def test_auto_is_bfloat16_where_the_calibration_was_fitted_in_it(
