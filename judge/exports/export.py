@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from judge.calibration.curve import read_calibrations
 from judge.encoder.load import is_encoder
-from judge.errors import InputError, JudgeError, unknown
+from judge.errors import InputError, JudgeError, require, unknown
 from judge.exports.parity import Parity, parity
 from judge.exports.prompts import prompt_texts
 from judge.files import JUDGE_FILE, appearing, write_json, write_text
@@ -85,6 +85,7 @@ def export_judge(
         raise InputError(f"{model} is an encoder, which llama.cpp does not run; export it --to onnx")
     if not encoder and to == "onnx":
         raise InputError(f"{model} is a language model, which is not written as ONNX; export it --to gguf")
+    _require(to, compared=samples is not None)
     with appearing(out) as folder:
         write = _write_encoder if encoder else _write_decoder
         details = write(model, folder, kind)
@@ -107,6 +108,16 @@ def export_judge(
         described[EXPORT]["bytes"] = sum(path.stat().st_size for path in weights)
         write_json(folder / JUDGE_FILE, described)
     return found
+
+
+def _require(to: str, compared: bool) -> None:
+    """Check that libraries are installed before the weights are loaded and written, which may take long."""
+    if to == "onnx":
+        require("an ONNX export", "export", "onnx", "onnxscript", "onnxruntime")
+        return
+    require("a GGUF export", "export", "gguf")
+    if compared:
+        require("the comparison of a GGUF export (or else give --unchecked)", "llama", "llama_cpp")
 
 
 def _refuse_unknown(model: str) -> None:

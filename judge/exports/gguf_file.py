@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judge.errors import InputError, JudgeError, require
+from judge.errors import InputError, JudgeError
 from judge.exports.gguf_vocabulary import Vocabulary
 from judge.models.checkpoint import Checkpoint, find_checkpoint
 from judge.prompting.rendering import Renderer
@@ -41,7 +41,6 @@ def write_gguf(folder: Path, file: Path, kind: str, name: str) -> int:
         InputError: if the architecture, tokenizer or scaling of positions is not supported.
         JudgeError: if a weight is too large for the number format.
     """
-    require("a GGUF export", "export", "gguf")
     import gguf
     from transformers import AutoConfig
 

@@ -15,7 +15,7 @@ import torch
 from torch import nn
 
 from judge.encoder.onnx import INPUTS
-from judge.errors import InputError, require
+from judge.errors import InputError
 from judge.pages.layout import INPUTS as PAGE_INPUTS
 from judge.pages.layout import PADDING
 from judge.pages.model import BARRED, compared, dense_mask
@@ -101,7 +101,6 @@ def _write(
     outputs: tuple[str, ...],
     file: Path,
 ) -> None:
-    require("an ONNX export", "export", "onnx", "onnxscript", "onnxruntime")
     graph = graph.eval().requires_grad_(False)
     size = sum(value.nbytes for value in (*graph.parameters(), *graph.buffers()))
     with _quietly():

@@ -263,6 +263,7 @@ def test_the_figures_of_a_comparison() -> None:
 def test_an_export_that_differs_is_refused_or_marked(
     model_folder: ModelFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Refused
 ) -> None:
+    monkeypatch.setattr("judge.exports.export._require", lambda *_, **__: None)  # nothing is compared here
     monkeypatch.setattr("judge.exports.export._check", lambda *_: Parity(4, 2, 0.5, 0.2, False))
     write_jsonl(tmp_path / "samples.jsonl", [{"document": "d", "answer": "a"}])
     asked = ("export", model_folder("chatml"), "--to", "gguf", "--samples", tmp_path / "samples.jsonl", "-o")
@@ -315,6 +316,25 @@ def test_a_missing_library_is_named(gguf_export: Path, monkeypatch: pytest.Monke
     with pytest.raises(InputError, match="not run any more; export it --to gguf"):
         load_judge(str(gguf_export))
     file.write_text(before)
+
+
+@pytest.mark.parametrize(
+    ("to", "missing", "extra"),
+    [("onnx", "onnxruntime", "export"), ("gguf", "gguf", "export"), ("gguf", "llama_cpp", "llama")],
+)
+def test_a_missing_library_is_named_before_the_work(
+    to: str, missing: str, extra: str, model_folder: ModelFolder, encoder_judge: Path,
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
+) -> None:  # fmt: skip
+    def found(name: str) -> object:
+        return None if name == missing else object()
+
+    monkeypatch.setattr("judge.errors.find_spec", found)
+    for work in ("_write_encoder", "_write_decoder"):
+        monkeypatch.setattr(f"judge.exports.export.{work}", Mock(side_effect=AssertionError("it began")))
+    model = encoder_judge if to == "onnx" else model_folder("chatml")
+    with pytest.raises(InputError, match=f"needs {missing}; .*{extra}"):
+        export_judge(str(model), to, tmp_path / "out", samples=SAMPLES)
 
 
 def test_llama_cpp_samples_each_reply_by_a_seed_of_its_own() -> None:
