@@ -71,17 +71,19 @@ def _json_lines(path: Path, _: str) -> Rows:
 def _json(path: Path, document: str) -> Rows:
     """The objects of a JSON list; other ``.json`` files have one object per line, like HaluEval's."""
     with open_text(path, remedy=ENCODING) as stream:
-        begins = stream.read(1)
+        above, begins = 0, stream.read(1)
         while begins.isspace():
-            begins = stream.read(1)
+            above, begins = above + (begins == "\n"), stream.read(1)
         if begins == "[":
             try:
                 rows = parse_json(begins + stream.read())
             except (ValueError, RecursionError) as error:
                 if isinstance(error, UnicodeDecodeError):
                     raise  # open_text has the message for it
-                line = error.lineno if isinstance(error, json.JSONDecodeError) else None
-                raise InputError(f"is not valid JSON ({error})", file=path, line=line) from None
+                line, reason = None, str(error)
+                if isinstance(error, json.JSONDecodeError):
+                    line, reason = above + error.lineno, f"{error.msg} at column {error.colno}"
+                raise InputError(f"is not valid JSON ({reason})", file=path, line=line) from None
     if begins != "[":
         lines = _json_lines(path, document)
         try:

@@ -103,6 +103,7 @@ def test_a_wrong_row(row: object, field: str | None, message: str, tmp_path: Pat
         ("in.jsonl", b'{"document": "d', r"in\.jsonl:1: .*Unterminated string starting at column 14\)"),
         ("in.json", b"[3]", r"in\.json:1: is a JSON int, expected an object"),
         ("in.json", b'[\n{"answer"', r"in\.json:2: is not valid JSON"),
+        ("in.json", b'\n\r\n [\n{"a" 1}', r"in\.json:4: is not valid JSON .Expecting ':' .* at column 6.$"),
         ("in.xlsx", b"PK", r"in\.xlsx: is damaged or not a spreadsheet"),
         (
             "in.jsonl.gz",
