@@ -46,7 +46,7 @@ def as_file(path: Path, encoding: str | None = None) -> Iterator[Path]:
 
 def _saved(stream: Path, name: str, folder: Path, encoding: str | None) -> Path:
     """Copy a stream to a file whose suffix matches its type."""
-    copy = folder / "stream"
+    copy = folder / Path(name).name  # warnings name the file
     if stream == Path("-") and sys.stdin is None:
         raise InputError(f"{name} is closed; pipe samples into it, or give a file")
     try:
@@ -57,10 +57,14 @@ def _saved(stream: Path, name: str, folder: Path, encoding: str | None) -> Path:
             if source.isatty():
                 raise InputError(f"{name} is a terminal; pipe samples into it, or give a file")
             shutil.copyfileobj(source, file)
-        return copy.rename(copy.with_suffix(_type_of(copy, encoding or "utf-8")))
+        return copy.rename(copy.with_name(copy.name + _type_of(copy, encoding or "utf-8")))
     except (OSError, EOFError, zlib.error) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-        raise InputError(f"cannot be read ({reason})", file=name) from None
+        raise _unreadable(error, name) from None
+
+
+def _unreadable(error: Exception, file: object) -> InputError:
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+    return InputError(f"cannot be read ({reason})", file=file)
 
 
 def _type_of(file: Path, encoding: str) -> str:
@@ -110,5 +114,5 @@ def _recoded(path: Path, folder: Path, encoding: str) -> Path:
     except UnicodeError as error:
         raise InputError(f"is not {encoding} text ({error}); give another --encoding", file=path) from None
     except (OSError, EOFError, zlib.error) as error:
-        raise InputError(f"cannot be read ({error})", file=path) from None
+        raise _unreadable(error, path) from None
     return copy

@@ -271,6 +271,8 @@ def test_other_encodings_and_streams(tmp_path: Path, monkeypatch: pytest.MonkeyP
         pass
     with as_file(path, "utf8") as file:
         assert [sample.document for sample in read_samples(file)] == ["café"]
+    with pytest.raises(InputError, match=r"none\.csv: cannot be read \(No such file or directory\)$"):
+        as_file(tmp_path / "none.csv", "cp1252").__enter__()
     monkeypatch.setattr(sys, "stdin", None)
     with pytest.raises(InputError, match="standard input is closed"), as_file(Path("-")):
         pass
@@ -281,6 +283,12 @@ def test_other_encodings_and_streams(tmp_path: Path, monkeypatch: pytest.MonkeyP
         with pytest.raises(InputError, match=message), as_file(Path("-")) as file:
             list(read_samples(file))
     assert not file.exists()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(sheet([ROW], "One", "Two"))))
+    with (
+        pytest.warns(JudgeWarning, match=r"^standard input\.xlsx: only its first sheet"),
+        as_file(Path("-")) as file,
+    ):
+        list(read_samples(file))
     reads, writes = os.pipe()
     os.write(writes, b"document,answer\nd,a\n")
     os.close(writes)
