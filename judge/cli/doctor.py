@@ -53,6 +53,10 @@ def doctor_command(
         show_device(target)
         return
     recipe = find_recipe(recipe, "sft")
+    if recipe.stem.startswith("encoder"):
+        raise InputError(
+            "is by its name for judge encoder; recipes for judge sft and dpo are checked", file=recipe
+        )
     kind: type[TrainingConfig] = DPORecipe if "dpo" in recipe.stem else SFTRecipe
     if not examine(load_config(kind, recipe, overrides or []), recipe.name, target, config):
         raise typer.Exit(1)

@@ -130,6 +130,7 @@ def test_without_a_recipe_it_shows_the_device_and_versions(ran: Ran) -> None:
         (["--device", "t5"], "unknown device 't5'; did you mean 't4'"),
         (["--device", "t4", "batch_size=1"], "name it with --recipe"),
         (["--device", "t4", "--recipe", "/no/such.yaml"], "no such file"),
+        (["--recipe", "own-domain/encoder"], "encoder.yaml: is by its name for judge encoder"),
     ],
 )
 def test_wrong_calls(arguments: list[str], message: str, refused: Refused) -> None:
