@@ -162,7 +162,8 @@ def read_head(config: Mapping[str, Any], model: str, labels: Mapping[str, Label]
     example = next((name for name in names if _meaning(name) is None), names[0])
     raise InputError(
         f"{model}: its classes are called {', '.join(names)}, which does not say what they mean; name the "
-        f"one that means supported: --set labels.PASS={example}",
+        f"one that means supported: --set labels.PASS={example} (judge export: in a judge.json next to it, "
+        f'{{"labels": {{"PASS": "{example}"}}}})',
         field="labels",
     )
 

@@ -103,7 +103,8 @@ def load_encoder(
     stored = identity.get(FORM)
     if stored is None:
         stored = {**default_form(head).model_dump(), "window_tokens": LONGEST[head.kind]}
-    form = make_config(Form, dict(stored), pair or (), folder / JUDGE_FILE)
+    form = make_config(Form, dict(stored), (), folder / JUDGE_FILE)
+    form = make_config(Form, form.model_dump(), pair or ())
     form = form.model_copy(update={"window_tokens": longest_pair(config, form.window_tokens)})
     network: Network
     if exported(identity, "onnx"):

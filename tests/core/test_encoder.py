@@ -107,6 +107,7 @@ def test_token_classes() -> None:
     ("names", "labels", "error"),
     [
         ({0: "LABEL_0", 1: "LABEL_1"}, None, "--set labels.PASS=LABEL_0"),
+        ({0: "LABEL_0", 1: "LABEL_1"}, None, 'judge export: .* {"labels": {"PASS": "LABEL_0"}}'),
         ({0: "positive", 1: "negative"}, None, "which does not say"),
         (NLI, "PASS=entails", "no class 'entails'"),
         (NLI, "PASS=entailment,PASS=neutral,PASS=contradiction", "mean the same"),
@@ -301,6 +302,8 @@ def test_one_logit_and_the_order_of_a_reranker(tmp_path: Path) -> None:
     assert isinstance(other, EncoderJudge)
     [row] = other.pairing.pairs(one).rows
     assert row.start == 1 and other.check([one])[0].p_fail != plain.p_fail
+    with pytest.raises(InputError, match=r"^field 'first': .* found 'question'"):  # no file is at fault
+        load_judge(str(tmp_path), pair=["first=question"])
 
 
 def test_settings_lie_in_judge_json(tmp_path: Path) -> None:
