@@ -9,7 +9,7 @@ from judge.cli.options import MODEL, Settings, introduce, loads_judge, watch_lan
 from judge.cli.settings import setting
 from judge.errors import InputError, require
 from judge.serving.limits import PROMPT_TOKENS, Limits
-from judge.shipped import REFERENCE
+from judge.shipped import REFERENCE, is_baseline
 
 TOKEN = "JUDGE_API_TOKEN"  # noqa: S105 (a variable's name)
 CONNECTIONS = 1024
@@ -63,7 +63,7 @@ def serve_command(
         named = settings["threshold"] in ("precision", "recall")  # found for answers as a whole
         # The rule for claims was fitted to a single judge, and to another share of FAIL than the prior.
         alone = settings["backend"] != "openai" and settings["cascade"] is None
-        ruled = alone and settings["prior"] is None
+        ruled = alone and settings["prior"] is None and not is_baseline(model)
         identity = read_identity(model) if ruled else {}
         judge = load_judge(model, **{**settings, "max_length": settings["max_length"] or PROMPT_TOKENS})
         claims = with_claims(judge, identity, model, 0.5 if named else None)

@@ -14,6 +14,7 @@ from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -486,6 +487,12 @@ def test_the_rule_for_claims_is_that_of_one_judge(
     with pytest.raises(SystemExit):
         main(["serve", "--port", "0", *options])
     assert told == [ruled]
+
+
+def test_a_baseline_is_not_looked_for_on_the_hub(monkeypatch: pytest.MonkeyPatch, refused: Refused) -> None:
+    monkeypatch.setattr("judge.models.identity.fetch", lambda *_: pytest.fail("asked the Hub"))
+    monkeypatch.setattr("judge.claims.checker.with_claims", Mock(side_effect=InputError("this is enough")))
+    assert "this is enough" in refused("serve", "--model", "baseline:always-pass", "--port", "0")
 
 
 def test_the_command_answers_and_ends_well_on_sigterm() -> None:
