@@ -161,6 +161,7 @@ def eval_command(
     from eval.run import evaluate
     from eval.verdicts import VerdictFile, data_hash
     from judge.baselines.rules import TRIVIAL_BASELINES, TrivialBaseline
+    from judge.files import locked
 
     means = parse_gold_labels(gold_labels)
     named = parse_columns(columns)
@@ -206,6 +207,7 @@ def eval_command(
     with ExitStack() as stack:
         file = None
         if out is not None:
+            stack.enter_context(locked(out, folder=True))
             file = stack.enter_context(VerdictFile(out, run, overwrite))
         if answering:
             answered = answer_beside(
@@ -220,10 +222,10 @@ def eval_command(
                         limit=limit, latency=latency, machine=hardware, progress=update,
                     )
                 )  # fmt: skip
+        if out is not None:
+            reporting.write_reports(out, reports)
     if not first:
         return
-    if out is not None:
-        reporting.write_reports(out, reports)
     for report in reports:
         print_report(console, report)
     if answered is not None:

@@ -39,7 +39,7 @@ from eval.verdicts import REPORT, RUN, VERDICTS, check_out
 from judge.backends.base import Backend
 from judge.checker import Checker
 from judge.errors import InputError
-from judge.files import Appender, differences, read_json, sha256_file, write_json, write_text
+from judge.files import Appender, differences, locked, read_json, sha256_file, write_json, write_text
 from judge.models.base import with_weights
 from judge.types import verdict_to_json
 
@@ -135,7 +135,10 @@ def run_open_factual(
     start = time.perf_counter()
     rows: list[Row] = []
     with ExitStack() as stack:
-        file = stack.enter_context(_open(out, settings, overwrite)) if out is not None else None
+        file = None
+        if out is not None:
+            stack.enter_context(locked(out, folder=True))
+            file = stack.enter_context(_open(out, settings, overwrite))
         if answer is not None:
             label = partial(_label, judge=judge, similarity=similarity, cutoff=cutoff, tolerance=tolerance)
             for row in _rows(tasks, answer, label, file):

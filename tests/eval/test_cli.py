@@ -22,6 +22,7 @@ from eval.report import read_reports
 from judge.baselines.rules import TRIVIAL_BASELINES, TrivialBaseline
 from judge.cli.main import main as judge
 from judge.errors import InputError, JudgeError
+from judge.files import locked
 from judge.formats.files import MissingFiles
 from judge.injections import FAMILIES
 from tests.calling import ModelFolder, invoke
@@ -80,6 +81,8 @@ def test_out(data: Path, tmp_path: Path) -> None:
         call(*command)
     with pytest.raises(InputError):
         call(*command, "--overwrite --benchmarks nothing")
+    with locked(out, folder=True), pytest.raises(InputError, match="another run is writing here"):
+        call(*command, "--overwrite")
     assert (out / "report.json").exists()
     assert call(*command, "--overwrite").exit_code == 0
     assert len((out / "verdicts.jsonl").read_text().splitlines()) == 12

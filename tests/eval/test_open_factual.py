@@ -27,6 +27,7 @@ from eval.pages.markdown import markdown as show_markdown
 from eval.report import hardware
 from judge.backends.base import Decoding, Generation
 from judge.errors import InputError
+from judge.files import locked
 from judge.types import Label, Message, Sample, Verdict
 from tests.calling import invoke
 from tests.made_up import FACT, put_tasks
@@ -424,6 +425,9 @@ def test_a_folder_takes_one_result(data: Path, tmp_path: Path) -> None:
         run_open_factual(Doubler(), data, out, max_new_tokens=9)
     run_open_factual(Doubler(), data, out, max_new_tokens=9, overwrite=True)
     assert verdict_rows(out)[0]["completion_tokens"] == 9 and len(verdict_rows(out)) == 20
+    with locked(out, folder=True), pytest.raises(InputError, match="another run is writing here"):
+        run_open_factual(Doubler(), data, out, overwrite=True)
+    assert len(verdict_rows(out)) == 20
 
 
 def test_a_judge_is_asked_about_open_claims_alone(data: Path, tmp_path: Path) -> None:
