@@ -159,9 +159,10 @@ def eval_command(
     from eval.pages.terminal import print_report
     from eval.replay import Replay
     from eval.run import evaluate
-    from eval.verdicts import VerdictFile, data_hash
+    from eval.verdicts import VERDICTS, VerdictFile, data_hash
     from judge.baselines.rules import TRIVIAL_BASELINES, TrivialBaseline
     from judge.files import locked
+    from judge.rows import check_outputs
 
     means = parse_gold_labels(gold_labels)
     named = parse_columns(columns)
@@ -201,6 +202,10 @@ def eval_command(
     if files and first and not method_of(model):  # methods and recorded verdicts declare no languages
         own = (chosen for benchmark, chosen in sets if benchmark in files)
         watch_languages(model, settings).look_through(chain.from_iterable(own))
+    if out is not None:
+        told = judges[0].path if isinstance(judges[0], Replay) else None
+        inputs = [path for path in (*(samples or ()), baseline_data, corpus, told) if path is not None]
+        check_outputs([out / VERDICTS], inputs, "verdicts (--out)")
     run = describe_run(judges, sets, baseline_data=None if fit_on is None else data_hash(fit_on))
     reports = []
     answered = None

@@ -86,6 +86,9 @@ def test_out(data: Path, tmp_path: Path) -> None:
     assert (out / "report.json").exists()
     assert call(*command, "--overwrite").exit_code == 0
     assert len((out / "verdicts.jsonl").read_text().splitlines()) == 12
+    with pytest.raises(InputError, match=r"verdicts\.jsonl: is a file that is read"):
+        call("--model", f"replay:{out / 'verdicts.jsonl'}", *command[2:], "--overwrite")
+    assert (out / "report.json").exists()
 
 
 def test_without_a_benchmark_it_measures_on_what_lies_there(
