@@ -123,7 +123,7 @@ def show(
     judges = {"judge": "adapted"} if rows == ADAPTED else {"SFT judge": "sft", "DPO judge": "dpo"}
     for what, name in {"data set": "data", **judges, "results": "eval", "report": REPORT}.items():
         print(f"{what:<10} {out / name}")
-    best = out / [*judges.values()][-1]
+    best = shlex.quote(str(out / [*judges.values()][-1]))
     print(f"try it: judge check --model {best} --document @FILE --question ... --answer ...")
 
 

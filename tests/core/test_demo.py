@@ -146,6 +146,7 @@ def metrics(accuracy: float, auroc: float | None = 0.5) -> dict[str, Any]:
 
 
 def test_show(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tmp_path = tmp_path / "my demo"
     shares = {"base-verdict": 0.5, "sft-verdict": 0.81, "sft-reason": 0.7, "dpo-verdict": 0.83}
     shares |= {"dpo-reason": 0.72}
     for name, share in shares.items():
@@ -161,7 +162,7 @@ def test_show(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = capsys.readouterr().out
     for row in ("baseline:always-pass", "base model", "SFT + DPO", "81.0 [71.0, 91.0]", "83.0", "3.1"):
         assert row in text
-    assert f"judge check --model {tmp_path / 'dpo'}" in text.replace("\n", "")
+    assert f"judge check --model '{tmp_path / 'dpo'}'" in text.replace("\n", "")
     losses = [{"step": 40, "loss": 0.5}, {"step": 40, "eval_loss": 0.5, "eval_rewards/accuracies": 0.875}]
     write_json(tmp_path / "dpo" / "judge.json", {"training": {"pairs": 160, "losses": losses}})
     sentence = demo.what_was_shown(tmp_path)
