@@ -108,8 +108,13 @@ def check_out(out: Path, run: Mapping[str, Any], overwrite: bool = False) -> Non
     verdicts = out / VERDICTS
     if not (out / REPORT).exists() and not (verdicts.exists() and verdicts.stat().st_size):
         return
-    found = differences(read_whole(out / RUN), json.loads(json.dumps(run)))
-    if found:
+    before = read_whole(out / RUN)
+    if before is None:
+        raise InputError(
+            f"holds verdicts or a report without the {RUN} that tells their run; choose another --out",
+            file=out,
+        )
+    if found := differences(before, json.loads(json.dumps(run))):
         more = f" (and {len(found) - _SHOWN} more)" if len(found) > _SHOWN else ""
         raise InputError(
             f"holds a result of another run; {'; '.join(found[:_SHOWN])}{more}. Choose another --out, or add "

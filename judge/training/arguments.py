@@ -27,24 +27,43 @@ OWN_LOSS = {
 ADAMW = "adamw_torch_fused"
 
 
-def make_arguments(kind: type, recipe: RunConfig, **arguments: Any) -> Any:
-    """The trainer's arguments: those derived from the recipe's own keys, then those under ``trainer``.
+def check_trainer(kind: type, recipe: RunConfig) -> None:
+    """Check what a recipe has under ``trainer``, before a model is loaded and rows are tokenized.
 
     Args:
         kind: ``TrainingArguments``, or TRL's ``SFTConfig`` or ``DPOConfig``.
         recipe: what to train.
-        arguments: those derived from the recipe's own keys.
 
     Raises:
-        InputError: if an argument under ``trainer`` is unknown, has no effect, is decided by another key, or
-            has a wrong value.
+        InputError: if an argument is unknown or has no effect, or a tracker (``trainer: {report_to:
+            [trackio]}``) is not installed.
     """
+    from transformers.integrations import get_available_reporting_integrations
+
     known = {field.name for field in dataclasses.fields(kind) if field.init}
     for name in recipe.trainer:
         if name not in known:
             raise InputError(unknown("argument", name, sorted(known)), field=f"trainer.{name}")
         if name == "label_smoothing_factor" or name in OWN_LOSS.get(kind.__name__, ()):
             raise InputError("has no effect on the loss here; omit it", field=f"trainer.{name}")
+    asked = recipe.trainer.get("report_to") or []
+    for name in [asked] if isinstance(asked, str) else asked:
+        if name not in ("all", "none", *get_available_reporting_integrations()):
+            raise InputError(f"{name} is not installed; pip install {name}", field="trainer.report_to")
+
+
+def make_arguments(kind: type, recipe: RunConfig, **arguments: Any) -> Any:
+    """The trainer's arguments: those derived from the recipe's own keys, then those under ``trainer``.
+
+    Args:
+        kind: ``TrainingArguments``, or TRL's ``SFTConfig`` or ``DPOConfig``.
+        recipe: what to train; :func:`check_trainer` has checked it.
+        arguments: those derived from the recipe's own keys.
+
+    Raises:
+        InputError: if an argument under ``trainer`` is decided by another key, or has a wrong value.
+    """
+    for name in recipe.trainer:
         if name in arguments and name not in FREE:
             raise InputError(
                 "follows from other keys of the recipe; every key is described in judge/training/config.py",
@@ -93,20 +112,6 @@ def sharding() -> str | None:
     if config := os.environ.get("ACCELERATE_DEEPSPEED_CONFIG_FILE"):
         stage = read_json(Path(config))["zero_optimization"]["stage"]
     return f"zero{stage}"
-
-
-def check_tracker(recipe: RunConfig) -> None:
-    """Refuse a tracker (``trainer: {report_to: [trackio]}``) that is not installed.
-
-    Raises:
-        InputError: naming it.
-    """
-    from transformers.integrations import get_available_reporting_integrations
-
-    asked = recipe.trainer.get("report_to") or []
-    for name in [asked] if isinstance(asked, str) else asked:
-        if name not in ("all", "none", *get_available_reporting_integrations()):
-            raise InputError(f"{name} is not installed; pip install {name}", field="trainer.report_to")
 
 
 def check_optimizer(recipe: RunConfig) -> None:
@@ -171,10 +176,8 @@ def run_arguments(recipe: RunConfig, rows: int, batch_size: int) -> dict[str, An
         batch_size: rows of a batch on each device.
 
     Raises:
-        InputError: if the device cannot train in the recipe's format, or the optimizer or tracker is not
-            installed.
+        InputError: if the device cannot train in the recipe's format, or the optimizer is not installed.
     """
-    check_tracker(recipe)
     processes = int(os.environ.get("WORLD_SIZE", "1"))
     per_step = batch_size * recipe.gradient_accumulation * processes
     steps = recipe.max_steps if recipe.max_steps > 0 else max(1, round(recipe.epochs * rows / per_step))

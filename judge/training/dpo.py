@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from judge.prompting.rendering import Renderer
-from judge.training.arguments import common_arguments, make_arguments
+from judge.training.arguments import check_trainer, common_arguments, make_arguments
 from judge.training.config import DPORecipe
 from judge.training.data import Example, check_cut_share, load_examples
 from judge.training.models import data_file, load_trainable, lora_config, shares_prefixes
@@ -57,6 +57,7 @@ def train_dpo(recipe: DPORecipe) -> dict[str, Any]:
 
     from judge.training.trainer import JudgeDPOTrainer
 
+    check_trainer(DPOConfig, recipe)
     set_seed(recipe.seed)
     train_file = data_file(recipe, "dpo/train.jsonl")
     model, tokenizer = load_trainable(recipe)

@@ -18,7 +18,7 @@ from judge.errors import InputError
 from judge.models.identity import ENCODER, read_identity
 from judge.pages.load import reads_pages
 from judge.shipped import model_path
-from judge.training.arguments import make_arguments, precision_of, run_arguments
+from judge.training.arguments import check_trainer, make_arguments, precision_of, run_arguments
 from judge.training.batches import (
     judge_live,
     note_few_answers,
@@ -48,6 +48,7 @@ def train_encoder(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[
         InputError: if the model, the data set or a sample is wrong, or too many samples would be left out.
         JudgeError: if the loss became NaN or infinite.
     """
+    check_trainer(TrainingArguments, recipe)
     known = read_identity(model_path(recipe.model))
     if reads_pages(known) or (recipe.reads == "pages" and known.get("stage") != ENCODER):
         from judge.training.pages import train_pages

@@ -6,7 +6,7 @@ from typing import Any
 
 from judge.prompting.prompts import split_document
 from judge.prompting.rendering import Renderer
-from judge.training.arguments import common_arguments, make_arguments
+from judge.training.arguments import check_trainer, common_arguments, make_arguments
 from judge.training.config import SFTRecipe
 from judge.training.data import IGNORED, Example, check_cut_share, choose_rows, load_examples
 from judge.training.models import data_file, load_trainable, lora_config, shares_prefixes
@@ -35,6 +35,7 @@ def train_sft(recipe: SFTRecipe, callbacks: Sequence[Any] = ()) -> dict[str, Any
 
     from judge.training.trainer import JudgeSFTTrainer
 
+    check_trainer(SFTConfig, recipe)
     set_seed(recipe.seed)
     train_file = data_file(recipe, "sft/train.jsonl")
     model, tokenizer = load_trainable(recipe)

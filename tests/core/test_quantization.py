@@ -15,7 +15,13 @@ from judge.errors import InputError
 from judge.models import hardware
 from judge.models.hardware import KNOWN_DEVICES
 from judge.models.weights import load_model, load_weights
-from judge.training.arguments import ADAMW, common_arguments, make_arguments, weight_precision_of
+from judge.training.arguments import (
+    ADAMW,
+    check_trainer,
+    common_arguments,
+    make_arguments,
+    weight_precision_of,
+)
 from judge.training.config import SFTRecipe
 from judge.training.models import load_trainable, lora_config
 from judge.training.sft import train_sft
@@ -331,6 +337,7 @@ def test_any_argument_of_the_trainer_by_its_own_name(recipe: Callable[..., SFTRe
 
     def made(kind: type, **trainer: object) -> Any:
         wanted = recipe(precision="float32", trainer=trainer)
+        check_trainer(kind, wanted)
         return make_arguments(kind, wanted, **common_arguments(wanted, 6))
 
     assert made(SFTConfig, adam_epsilon=1e-6, dataloader_num_workers=1).adam_epsilon == 1e-6
@@ -344,3 +351,13 @@ def test_any_argument_of_the_trainer_by_its_own_name(recipe: Callable[..., SFTRe
         made(SFTConfig, learning_rate=1)
     with pytest.raises(InputError, match="sometimes"):
         made(SFTConfig, logging_strategy="sometimes")
+
+
+def test_a_wrong_argument_of_the_trainer_is_told_before_anything_is_loaded(tmp_path: Path) -> None:
+    nothing = SFTRecipe(model="nowhere", data="nowhere", output=str(tmp_path))
+    for name, value, told in (
+        ("neftune_noise_alfa", 5, "neftune_noise_alpha"),
+        ("report_to", ["codecarbo"], "codecarbo is not installed"),
+    ):
+        with pytest.raises(InputError, match=rf"trainer\.{name}.*{told}"):
+            train_sft(nothing.model_copy(update={"trainer": {name: value}}))

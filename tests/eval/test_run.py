@@ -367,6 +367,12 @@ def test_another_run_is_refused_with_the_difference(tmp_path: Path) -> None:
         run(Scripted(RIGHT, name="other"), out=tmp_path)
 
 
+def test_verdicts_of_judge_batch_are_no_result_of_another_run(tmp_path: Path) -> None:
+    (tmp_path / "verdicts.jsonl").write_text('{"id": "a", "label": "PASS"}\n')
+    with pytest.raises(InputError, match=r"without the run\.json .*; choose another --out$"):
+        run(out=tmp_path)
+
+
 def test_verdicts_changed_by_hand_are_refused(tmp_path: Path) -> None:
     interrupted(Scripted(RIGHT, survives=4), out=tmp_path)
     path = tmp_path / "verdicts.jsonl"
