@@ -73,9 +73,9 @@ def draw(store: SampleStore, cell: Cell, limit: int, seed: int) -> list[Sample]:
 
 def sample_pairs(samples: Sequence[Sample]) -> dict[str, tuple[Sample, Sample]]:
     """The pairs among samples, by name: the faithful and the hallucinated one."""
-    faithful = {s.meta["pair"]: s for s in samples if s.label is Label.PASS and "pair" in s.meta}
+    faithful = {pair_of(s): s for s in samples if s.label is Label.PASS}
     return {
-        s.meta["pair"]: (faithful[s.meta["pair"]], s)
+        pair_of(s): (faithful[pair_of(s)], s)
         for s in samples
-        if s.label is Label.FAIL and s.meta.get("pair") in faithful
+        if s.label is Label.FAIL and pair_of(s) in faithful
     }

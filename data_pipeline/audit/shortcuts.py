@@ -14,6 +14,7 @@ from data_pipeline.audit.cells import OTHERS, Cell, sample_pairs
 from data_pipeline.audit.coherence import coherence, parts_of
 from data_pipeline.audit.figures import Figure, auroc, balanced_accuracy, share
 from data_pipeline.audit.limits import MIN_PAIRS, limit_of, verdict
+from data_pipeline.sources.store import pair_of
 from data_pipeline.teachers.rules_checks import label_by_rules
 from judge.baselines.rules import TrivialBaseline
 from judge.errors import InputError
@@ -71,8 +72,8 @@ def _by_id(samples: Sequence[Sample], chances: Sequence[float]) -> dict[str, flo
 
 def whole_pairs(samples: Sequence[Sample], limit: int) -> list[Sample]:
     """The first ``limit`` samples, and those that complete their pairs."""
-    names = {sample.meta.get("pair", sample.id) for sample in samples[:limit]}
-    return [sample for sample in samples if sample.meta.get("pair", sample.id) in names]
+    names = {pair_of(sample) for sample in samples[:limit]}
+    return [sample for sample in samples if pair_of(sample) in names]
 
 
 def by_edit_type(samples: Sequence[Sample]) -> list[tuple[str, tuple[str, ...], list[Sample]]]:

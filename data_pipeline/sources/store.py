@@ -50,8 +50,9 @@ def rank(seed: str, name: str) -> str:
 
 
 def pair_of(sample: Sample) -> str:
-    """The name of a sample's pair; for a single sample its id."""
-    return str(sample.meta.get("pair", sample.id))
+    """The name of a sample's pair; for a single sample its id. Tables have null or NaN where there is none."""
+    pair = sample.meta.get("pair")
+    return sample.id if pair in (None, "") or pair != pair else str(pair)
 
 
 class DuplicateId(InputError):

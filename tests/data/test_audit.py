@@ -167,6 +167,16 @@ def test_edit_types_are_told_apart_and_rare_ones_pooled() -> None:
     assert "others (date, entity)" in html_page(found)
 
 
+def test_pairs_of_a_labelled_set_have_names_of_any_type() -> None:
+    def renamed(name: Any) -> list[dict]:
+        items = [replace(one, meta={**one.meta, "pair": name(one)}) for one in pairs(50)]
+        return audit_samples(items)["cells"]
+
+    assert renamed(lambda one: [one.group, 1]) == renamed(lambda one: one.group)
+    alone = renamed(lambda one: None)[0]
+    assert alone["pairs"] == 0 and alone["looked_at"] == 100
+
+
 def test_kinds_and_languages_are_cells_of_their_own_and_rare_kinds_pooled() -> None:
     rows = [*pairs(50), *of_kind("document", pairs(45, source="b")), *of_kind("long", pairs(30, source="c"))]
     rows += of_kind("added", pairs(20, source="d"))

@@ -67,6 +67,13 @@ def test_a_kind_of_the_users_own_is_none_of_ours(store_of: StoreOf, kind: object
     assert found.meta["kind"] == kind
 
 
+@pytest.mark.parametrize("none", [None, "", float("nan")])
+def test_samples_without_a_pair_are_no_pair(store_of: StoreOf, none: object) -> None:
+    """Tables hold null or NaN where a row has no value."""
+    items = [sample(name, meta={"pair": none}) for name in ("a", "b")]
+    assert store_of(items).counts("pair") == {"a": 1, "b": 1}
+
+
 def test_what_takes_the_place_of_the_last_sample_is_new(store_of: StoreOf) -> None:
     store = store_of(SAMPLES[:2])
     before = store.last()
