@@ -129,6 +129,7 @@ def test_each_kind_of_claim_and_error_is_told_and_mistaken(what: str, item: Samp
         sample("Otters live there."), sample("It is 640 m long. Otters live under purple roofs."),
         sample("It is 999 m long."), sample("It is 7 m long.", Label.FAIL),
         sample("It is 7 m long.", Label.FAIL, spans=[{"start": 1}]),
+        sample("It is 7 m long.", Label.FAIL, spans="7 m"), sample("It is 7 m long.", Label.FAIL, errors=2),
         sample("The document does not say who designed it.", Label.FAIL, "Who?"),
         wrong("Tolls were raised.", "omission", " in 1948", ""),
     ],

@@ -73,10 +73,11 @@ def errors_of(sample: Sample) -> Iterator[Error]:
     """The errors of a sample's answer, according to its ``meta``.
 
     Uses ``errors`` (several edits with their places) if present, else the one edit that ``edit_type`` names,
-    else the ``spans`` marked by people, given as objects or as plain texts.
+    else the ``spans`` marked by people, given as objects or as plain texts. What is no list marks nothing.
     """
     meta = sample.meta
-    for edit in meta.get("errors") or ([meta] if meta.get("edit_type") else meta.get("spans") or ()):
+    marked = meta.get("errors") or ([meta] if meta.get("edit_type") else meta.get("spans"))
+    for edit in marked if isinstance(marked, list | tuple) else ():
         edit = edit if isinstance(edit, Mapping) else {"text": edit}
         start, end, there = edit.get("start"), edit.get("end"), str(edit.get("replaced") or "")
         marked = sample.answer[start:end] if isinstance(start, int) and isinstance(end, int) else ""
