@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from data_pipeline.build.manifest import FILES
-from data_pipeline.build.unfinished import MANIFEST, NAME
+from data_pipeline.build.unfinished import MANIFEST, NAME, SOMETIMES, files_at
 from data_pipeline.config import KEYS, DataConfig
 from data_pipeline.sources.own import files_of
 from data_pipeline.sources.reading import lines_with_id
@@ -24,16 +24,16 @@ def check_target(config: DataConfig, overwrite: bool) -> None:
     used = [
         file for source in config.sources if source.kind == "file" for file in files_of(source.path or "")
     ]
-    check_outputs([output / name for name in (*FILES, "leaks.jsonl", "rejected.jsonl")], used, "data set")
+    names = (*FILES, "leaks.jsonl", "rejected.jsonl")
+    check_outputs([output / name for name in names], used, "data set")
     if overwrite:
         return
     if (output / MANIFEST).exists():
         raise InputError("holds a data set; give another --out, or add --overwrite", file=output)
-    there = [name for name in (*FILES, "card.md") if (output / name).exists()]
+    there = [file for name in (*names, "card.md", *SOMETIMES) for file in files_at(output / name)]
     if there and not (output / NAME).exists():  # not of a build that was stopped while it replaced them
         raise InputError(
-            "is a file that the build would replace; give another --out, or add --overwrite",
-            file=output / there[0],
+            "is a file that the build would replace; give another --out, or add --overwrite", file=there[0]
         )
 
 

@@ -47,8 +47,8 @@ def in_place_of(folder: Path) -> Iterator[Path]:
 
 def _swap(made: Path, folder: Path) -> None:
     """Swap old files for new. The manifest goes out first and in last: a folder without one is unfinished."""
-    new = sorted((path.relative_to(made) for path in _files(made)), key=lambda name: name.name == MANIFEST)
-    gone = [path.relative_to(folder) for name in SOMETIMES for path in _files(folder / name)]
+    new = sorted((path.relative_to(made) for path in files_at(made)), key=lambda name: name.name == MANIFEST)
+    gone = [path.relative_to(folder) for name in SOMETIMES for path in files_at(folder / name)]
     old = [name for name in dict.fromkeys([*reversed(new), *gone]) if (folder / name).is_file()]
     moves = [(folder / name, made / EARLIER / name) for name in old]
     moves += [(made / name, folder / name) for name in new]
@@ -69,7 +69,7 @@ def _swap(made: Path, folder: Path) -> None:
         ) from error
 
 
-def _files(path: Path) -> list[Path]:
+def files_at(path: Path) -> list[Path]:
     """The file at this path, or all files below the folder at this path."""
     if path.is_file():
         return [path]

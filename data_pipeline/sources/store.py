@@ -50,7 +50,7 @@ def rank(seed: str, name: str) -> str:
 
 
 def pair_of(sample: Sample) -> str:
-    """The name of a sample's pair; for a single sample its id. Tables have null or NaN where there is none."""
+    """The name of a sample's pair; for a single sample its id. Tables hold null or NaN for no pair."""
     pair = sample.meta.get("pair")
     return sample.id if pair in (None, "") or pair != pair else str(pair)
 

@@ -430,6 +430,13 @@ def test_files_of_somebody_else_are_not_replaced(tmp_path: Path, refused: Refuse
     command = ("data", "build", recipe_file(tmp_path), "--out", out)
     assert "sft/train.jsonl: is a file that the build would replace" in refused(*command)
     assert (out / "sft" / "train.jsonl").read_text() == "mine"
+    for number, name in enumerate(("leaks.jsonl", "rejected.jsonl", "audit.html", "bianbench/mine.jsonl")):
+        folder = tmp_path / str(number)
+        (folder / name).parent.mkdir(parents=True)
+        (folder / name).write_text("mine")
+        told = refused(*command[:-1], folder)
+        assert f"{name}: is a file that the build would replace" in told
+        assert (folder / name).read_text() == "mine"
     own = write_lines(out / "samples.jsonl", *LABELLED)
     before = own.read_bytes()
     told = refused(*command, f"sources.0.path={own}", "--overwrite")
