@@ -23,7 +23,7 @@ class LeakGate:
     only with samples of other sources.
 
     Raises:
-        InputError: the folder of benchmarks or a file in it is missing, or a file is invalid.
+        InputError: the folder of benchmarks or a file in it is missing, a file is invalid, or there is none.
     """
 
     def __init__(self, config: LeaksConfig):
@@ -37,6 +37,12 @@ class LeakGate:
         indexes, self.absent = _indexes(folder, config.built)
         self._index = indexes.pop("")
         self._shared = {name: index for name, index in indexes.items() if _rows(index.benchmarks)}
+        if not self._shared and not _rows(self._index.benchmarks):
+            raise InputError(
+                "holds no row of a benchmark, and the leak gate would compare with nothing; name the folder "
+                "that holds one folder for each benchmark, such as halubench and ragtruth",
+                file=folder,
+            )
         self.rows: list[dict[str, Any]] = []
         self._checked: Counter[str] = Counter()  # samples by their source
         self._entries: Counter[int] = Counter()  # and by the entry of the recipe

@@ -232,6 +232,14 @@ def test_a_set_built_to_measure_with_is_a_benchmark_too(
     assert gate.record(tmp_path, ())["benchmarks"][folder]["rows"] == 2
 
 
+def test_a_folder_without_benchmarks_is_no_gate(tmp_path: Path) -> None:
+    """``leaks.data_dir`` with a wrong folder would pass every sample, and training would trust the record."""
+    (tmp_path / "halubench").mkdir()
+    for place in (tmp_path, tmp_path / "halubench"):
+        with pytest.raises(InputError, match=r"holds no row of a benchmark.*such as halubench"):
+            LeakGate(LeaksConfig(data_dir=str(place)))
+
+
 def test_rows_of_the_test_split_of_ragtruth_are_compared(tmp_path: Path) -> None:
     """They name their set as a source of its own split does, which once hid them."""
     towers = [
