@@ -226,6 +226,11 @@ def test_a_run_costs_what_was_said_and_is_never_paid_twice(tmp_path: Path) -> No
         assert [json.loads(line)["id"] for line in changed] == [flagged[0]["id"]]
         samples = {sample.id: sample for sample in read_samples(tmp_path / "out" / "dialogues.jsonl")}
         assert "\nA2: Oh, and why?\n" in samples[flagged[0]["id"]].answer
+    # Rewritten in place: the run would replace what a person wrote.
+    write_jsonl(tmp_path / "out" / "to_repair.jsonl", flagged)
+    with pytest.raises(InputError, match=r"to_repair\.jsonl: is a file that is read; give another"):
+        run(config.model_copy(update={"repairs": str(tmp_path / "out" / "to_repair.jsonl")}))
+    assert [row for _, row in read_jsonl(tmp_path / "out" / "to_repair.jsonl")] == flagged
     for row, message in (
         ({"id": "dialogue-task-1", "turn": 1, "text": "x"}, "unknown dialogue"),
         ({**flagged[0], "turn": 9}, "from 1 to"),

@@ -25,6 +25,7 @@ from judge.files import sha256_file, write_json, write_jsonl
 from judge.formats.records import read_lines
 from judge.remote.budget import Estimate
 from judge.remote.chat import ChatRequest, Reply
+from judge.rows import check_outputs
 from judge.samples import write_samples
 
 DIALOGUES = "dialogues.jsonl"
@@ -42,14 +43,16 @@ def run(config: DialoguesConfig, say: Callable[[str], None] = lambda _: None) ->
         say: called with lines on the progress of the calls.
 
     Raises:
-        InputError: if the recipe, its topics or its repairs are wrong.
+        InputError: if the recipe, its topics or its repairs are wrong, or a file of them would be replaced.
         JudgeError: if an endpoint fails, or the budget does not cover the next call.
     """
     dialogues, rewritten = prepare(config)
+    out = Path(config.output)
+    read = [Path(name) for name in (config.topics, config.repairs) if isinstance(name, str)]
+    check_outputs([out / DIALOGUES, out / TO_REPAIR], read, "dialogues")
     with ChatModels(config.teachers, config.calls, config.seed, say) as models:
         converse(config, models, dialogues, rewritten)
         costs = models.costs()
-    out = Path(config.output)
     whole = [item for item in dialogues if item.problem is None]
     names = {teacher.name: teacher.model_name for teacher in config.teachers}
     write_samples(
