@@ -114,7 +114,7 @@ def dialogues_command(
     from data_pipeline.papers.dialogues.run import DIALOGUES, TO_REPAIR, dry_run, run
 
     recipe = _recipe(DialoguesConfig, config, "dialogues", out, keys)
-    manifest = _made(recipe, dry_run, run, dry)
+    manifest = _made(recipe, recipe.output, dry_run, run, dry)
     if manifest is None:
         return
     folder = Path(recipe.output)
@@ -138,7 +138,7 @@ def onion_command(
     from data_pipeline.papers.onion.run import FOLDER, ROWS, STAGES, dry_run, run
 
     recipe = _recipe(OnionConfig, config, "onion", out, keys)
-    manifest = _made(recipe, dry_run, run, dry)
+    manifest = _made(recipe, recipe.output, dry_run, run, dry)
     if manifest is None:
         return
     stages = ", ".join(f"{manifest[stage]} {stage}" for stage in STAGES)
@@ -156,6 +156,7 @@ def _recipe(kind: type[Recipe], config: Path, stage: str, out: Path | None, keys
 
 def _made(
     recipe: Recipe,
+    output: str,
     dry_run: Callable[[Recipe], Mapping[str, Any]],
     run: Callable[..., dict[str, Any]],
     dry: bool,
@@ -165,7 +166,8 @@ def _made(
         for name, estimate in dry_run(recipe).items():
             typer.echo(f"{name}: {estimate.text()}")
         return None
-    manifest = run(recipe, say=say)
+    with locked(Path(output), folder=True):
+        manifest = run(recipe, say=say)
     _tell_dropped(manifest)
     return manifest
 

@@ -20,8 +20,9 @@ from data_pipeline.teachers.base import Ask
 from data_pipeline.teachers.prompts.base import Prompted
 from judge.configs import make_config
 from judge.errors import InputError
-from judge.files import read_jsonl, write_jsonl
+from judge.files import locked, read_jsonl, write_jsonl
 from judge.samples import read_samples
+from tests.calling import Refused
 from tests.data.scripted import REFUSED, replied
 from tests.fault_server import FaultServer
 
@@ -238,6 +239,18 @@ def test_a_run_costs_what_was_said_and_is_never_paid_twice(tmp_path: Path) -> No
         write_jsonl(tmp_path / "repairs.jsonl", [row])
         with pytest.raises(InputError, match=message):
             prepare(config.model_copy(update={"repairs": str(tmp_path / "repairs.jsonl")}))
+
+
+@pytest.mark.parametrize("command", [("dialogues", "self-dialogue"), ("onion", "onioneval")])
+def test_nobody_is_asked_if_the_output_cannot_be_written(
+    command: tuple[str, str], tmp_path: Path, refused: Refused
+) -> None:
+    """The replies of hours would be written nowhere, or over those of another run."""
+    file = tmp_path / "file"
+    file.touch()
+    assert "is a file or a stream, expected a folder" in refused("data", *command, "--out", file)
+    with locked(tmp_path / "out", folder=True):
+        assert "another run is writing here" in refused("data", *command, "--out", tmp_path / "out")
 
 
 @pytest.mark.parametrize(
