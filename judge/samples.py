@@ -24,6 +24,8 @@ OTHER_NAMES = {
     "verdict judgement",
 }  # fmt: skip
 """Names that data sets use for the fields of a sample, the most common first."""
+_SAY_SO = "; where columns have other names, say so: --columns"
+_IN_RECIPE = " (in a data recipe: columns)"
 
 
 def sample_from_row(
@@ -127,12 +129,13 @@ def _unknown_field(name: str, row: Mapping[str, Any], file: object) -> str:
     more = "put extra values under 'meta'"
     if file is not None:
         more += ", or name the columns to read, and others are left out: --columns document=...,answer=..."
+        more += _IN_RECIPE
     return f"{unknown('field', name, FIELDS)}; {more}"
 
 
 def _missing(row: Mapping[str, Any], file: object, columns: Columns | None = None) -> str:
     has = f"{', '.join(row) or 'nothing'}"
-    other = "" if file is None else "; where columns have other names, say so: --columns FIELD=COLUMN,..."
+    other = "" if file is None else f"{_SAY_SO} FIELD=COLUMN,...{_IN_RECIPE}"
     return f"is missing (the row has: {has:.200}){_renamed(row, file, columns) or other}"
 
 
@@ -157,7 +160,7 @@ def _renamed(row: Mapping[str, Any], file: object, columns: Columns | None = Non
     if file is None:
         return "; rename " + ", ".join(f"{column!r} to {field!r}" for field, column in found.items())
     pairs = ",".join(f"{field}={column}" for field, column in found.items())
-    return f"; where columns have other names, say so: --columns {pairs} (in a data recipe: columns)"
+    return f"{_SAY_SO} {pairs}{_IN_RECIPE}"
 
 
 def row_from_sample(sample: Sample) -> dict[str, Any]:

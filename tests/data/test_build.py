@@ -286,6 +286,16 @@ def gold(row: Row) -> Row:
         ),
         (LABELLED, {"splits": {"validation": 0.001, "test": 0.0}}, "validation split holds 0 samples"),
         ([*LABELLED, LABELLED[0]], {}, "occurs twice"),
+        (
+            [{"data": row, "label": "PASS"} for row in LABELLED],
+            {},
+            r"mine.jsonl:1: field 'document': is missing .*\(in a data recipe: columns\)",
+        ),
+        (
+            [{**row, "score": 3} for row in LABELLED],
+            {},
+            r"mine.jsonl:1: field 'score': unknown field .*\(in a data recipe: columns\)",
+        ),
     ],
 )
 def test_wrong_samples(items: list[Row], changes: Row, message: str, tmp_path: Path) -> None:
