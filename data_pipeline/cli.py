@@ -166,6 +166,10 @@ def _made(
         for name, estimate in dry_run(recipe).items():
             typer.echo(f"{name}: {estimate.text()}")
         return None
+    if Path(output, "samples.jsonl").exists():
+        raise InputError(
+            "holds a data set, whose manifest this would replace; give another --out", file=output
+        )
     with locked(Path(output), folder=True):
         manifest = run(recipe, say=say)
     _tell_dropped(manifest)

@@ -251,6 +251,8 @@ def test_nobody_is_asked_if_the_output_cannot_be_written(
     assert "is a file or a stream, expected a folder" in refused("data", *command, "--out", file)
     with locked(tmp_path / "out", folder=True):
         assert "another run is writing here" in refused("data", *command, "--out", tmp_path / "out")
+    (tmp_path / "samples.jsonl").touch()
+    assert "holds a data set" in refused("data", *command, "--out", tmp_path)
 
 
 @pytest.mark.parametrize(
