@@ -17,6 +17,9 @@ from judge.models.weights import refuse_missing
 
 NAMES = {0: "hallucinated"}
 """Class names of a judge trained here: it has one logit."""
+OF_RERANKER = -0.2
+"""What a reranker's single logit is multiplied by when training starts: it stands for PASS, and is larger
+than log-odds (standard deviation 5.6 on pairs of inference; docs/research/experiments.md)."""
 
 
 class EncoderNetwork(nn.Module):
@@ -167,7 +170,7 @@ def start_network(model: str, token_head: bool) -> tuple[EncoderNetwork, Path]:
     """A network to train, and the folder of the encoder that it starts from.
 
     To keep what an NLI classifier knows, the new logit starts as the mean of its other classes minus
-    entailment. A reranker's single logit, which stands for PASS, is negated.
+    entailment. That of a reranker is its own, times :data:`OF_RERANKER`.
 
     Args:
         model: folder or Hub id of an encoder, whether trained as a classifier before or not.
@@ -221,7 +224,7 @@ def _keep_entailment(loaded: Any, folder: Path, config: dict[str, Any]) -> None:
     for name, value in before.items():
         if name in now and now[name].shape == value.shape:
             if says_pass and value.shape[:1] == (1,) and not _of_encoder(loaded, name):
-                now[name].neg_()
+                now[name].mul_(OF_RERANKER)
             continue
         if head.kind == "classes" and name in now and value.shape[0] == len(head.names):
             fail = list(head.fail)
