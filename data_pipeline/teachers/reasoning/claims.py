@@ -76,8 +76,8 @@ def errors_of(sample: Sample) -> Iterator[Error]:
     else the ``spans`` marked by people, given as objects or as plain texts. What is no list marks nothing.
     """
     meta = sample.meta
-    marked = meta.get("errors") or ([meta] if meta.get("edit_type") else meta.get("spans"))
-    for edit in marked if isinstance(marked, list | tuple) else ():
+    found = meta.get("errors") or ([meta] if meta.get("edit_type") else meta.get("spans"))
+    for edit in found if isinstance(found, list | tuple) else ():
         edit = edit if isinstance(edit, Mapping) else {"text": edit}
         start, end, there = edit.get("start"), edit.get("end"), str(edit.get("replaced") or "")
         marked = sample.answer[start:end] if isinstance(start, int) and isinstance(end, int) else ""
