@@ -49,7 +49,7 @@ def demo_command(
         require("judge demo --from-reference", "data", *DATA)
     else:
         require("judge demo", "train", *TRL, *DATA)
-    from judge.models.bundled import bring_encoder, bring_model
+    from judge.models.bundled import bring_model
     from judge.models.hardware import this_device
 
     out = out or Path("runs/demo-reference" if from_reference else "runs/demo")
@@ -59,11 +59,10 @@ def demo_command(
         # Imports the commands' modules once, while the model downloads, instead of a dozen times.
         PROCESSES.set_forkserver_preload(IMPORTED)
         start_server()
-    say("step 0: download the model")
     if from_reference:
-        bring_encoder()
         plan = adapting_steps(out)
     else:
+        say("step 0: download the model")
         plan = steps(out, model or str(bring_model(out / "model")), seed)
     expected = sum(step.seconds for step in plan)
     done, spent = 0.0, 0.0

@@ -110,13 +110,13 @@ def load_encoder(
     if exported(identity, "onnx"):
         from judge.encoder.onnx import OnnxNetwork
 
-        network, tokenizer = OnnxNetwork.open(folder, identity, head), folder
+        network = OnnxNetwork.open(folder, identity, head)
         precision = identity[EXPORT]["type"]
     else:
         import torch
 
-        loaded, tokenizer = stored_network(folder, head)
-        network = loaded.to("cuda" if torch.cuda.is_available() else "cpu").eval()
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        network = stored_network(folder, head).to(device).eval()
     trained = identity.get("stage") == ENCODER
     return EncoderJudge(
         network,
@@ -125,15 +125,15 @@ def load_encoder(
         tuple(identity.get("languages", ("en",) if trained else ())),
         batch_tokens or BATCH_TOKENS,
         read_calibrations(str(folder)),
-        pairing=Pairing(read_tokenizer(tokenizer), form, template, max_length),
+        pairing=Pairing(read_tokenizer(folder), form, template, max_length),
     )
 
 
-def stored_network(folder: Path, head: Head, **settings: Any) -> "tuple[EncoderNetwork, Path]":
-    """The network of a judge's folder, and the folder of its tokenizer.
+def stored_network(folder: Path, head: Head, **settings: Any) -> "EncoderNetwork":
+    """The network of a judge's folder.
 
     Args:
-        folder: folder with full weights, or with an adapter of a public encoder.
+        folder: folder with full weights, or with packed ones.
         head: what its outputs mean.
         settings: settings of transformers' config, such as no dropout.
 
@@ -143,11 +143,10 @@ def stored_network(folder: Path, head: Head, **settings: Any) -> "tuple[EncoderN
     """
     from judge.encoder.folder import WEIGHTS
     from judge.encoder.network import load_network
-    from judge.encoder.packed import ADAPTER, find_base, load_packed
+    from judge.encoder.packed import PACKED, load_packed
 
-    if (folder / ADAPTER).is_file():
-        base = find_base(folder)
-        return load_packed(folder, base, head, **settings), base
+    if (folder / PACKED).is_file():
+        return load_packed(folder, head, **settings)
     if not any(folder.glob("*.safetensors")):
-        raise InputError(f"holds neither {WEIGHTS} nor {ADAPTER}; only safetensors are read", file=folder)
-    return load_network(folder, head, **settings), folder
+        raise InputError(f"holds neither {WEIGHTS} nor {PACKED}; only safetensors are read", file=folder)
+    return load_network(folder, head, **settings)

@@ -184,15 +184,6 @@ def stored_weights(folder: Path) -> dict[str, torch.Tensor]:
     return {name.removeprefix("bert."): value for name, value in stored.items()}
 
 
-def base_weights(base: Path) -> dict[str, torch.Tensor]:
-    """The weights of a public BERT under their names in a judge that reads pages, in float32.
-
-    Raises:
-        InputError: if the folder holds no weights in safetensors.
-    """
-    return {f"backbone.{name}": value.float() for name, value in stored_weights(base).items()}
-
-
 def read_bert(folder: Path) -> tuple[Bert, dict[str, torch.Tensor]]:
     """A BERT from a model folder, in float32, and all weights of the folder as stored.
 

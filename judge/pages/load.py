@@ -56,13 +56,11 @@ def load_pages(
     else:
         import torch
 
-        from judge.encoder.packed import ADAPTER
+        from judge.encoder.packed import PACKED
         from judge.pages.model import load_network
 
-        if not (folder / WEIGHTS).is_file() and not (folder / ADAPTER).is_file():
-            raise InputError(
-                f"holds neither {WEIGHTS} nor {ADAPTER}; it is not an encoder judge", file=folder
-            )
+        if not (folder / WEIGHTS).is_file() and not (folder / PACKED).is_file():
+            raise InputError(f"holds neither {WEIGHTS} nor {PACKED}; it is not an encoder judge", file=folder)
         loaded, tokenizer = load_network(folder)
         network = loaded.to("cuda" if torch.cuda.is_available() else "cpu").eval()
         # Small enough for float32 anywhere, so that a calibration holds on every machine.

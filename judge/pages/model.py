@@ -15,11 +15,11 @@ from tokenizers import Tokenizer
 from torch import nn
 
 from judge.encoder.folder import WEIGHTS, find_folder
-from judge.encoder.packed import ADAPTER, find_base, merged
+from judge.encoder.packed import PACKED, unpack
 from judge.errors import JudgeError, brief
 from judge.models.blocked_attention import Block
 from judge.models.identity import ENCODER
-from judge.pages.bert import Bert, BertConfig, base_weights, read_bert
+from judge.pages.bert import Bert, BertConfig, read_bert
 from judge.pages.layout import PADDING, RUNS, Page, bert_tokenizer, page_arrays
 
 BARRED = -1e4
@@ -201,21 +201,19 @@ def start_network(model: str) -> tuple[PagesNetwork, Tokenizer]:
 
 
 def load_network(folder: Path) -> tuple[PagesNetwork, Tokenizer]:
-    """A trained network and its tokenizer, from full weights or an adapter.
+    """A trained network and its tokenizer, from full weights or packed ones.
 
     Raises:
-        InputError: if an adapter's base is missing.
         JudgeError: if the weights are not those of such a network.
     """
     from safetensors import SafetensorError
     from safetensors.torch import load_file
 
-    base = find_base(folder) if (folder / ADAPTER).is_file() else None
-    bert = Bert(BertConfig.read(base or folder))
+    bert = Bert(BertConfig.read(folder))
     try:
-        weights = load_file(folder / WEIGHTS) if base is None else merged(folder, base, base_weights)
+        weights = unpack(folder) if (folder / PACKED).is_file() else load_file(folder / WEIGHTS)
         network = PagesNetwork(bert, compares="compare.weight" in weights)
         network.load_state_dict({name: weights[name] for name in network.state_dict()})
     except (OSError, RuntimeError, KeyError, SafetensorError) as error:
         raise JudgeError(f"{folder / WEIGHTS}: holds no encoder judge ({brief(error, 200)})") from error
-    return network.float(), bert_tokenizer(base or folder)
+    return network.float(), bert_tokenizer(folder)

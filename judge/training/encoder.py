@@ -116,19 +116,19 @@ def start(recipe: EncoderRecipe) -> tuple[EncoderNetwork, Path, Form]:
 
         folder = find_folder(model)
         head = read_head(read_config(folder), model)
-        network, tokenizer = stored_network(folder, head, **training_settings(read_config(folder)))
+        network = stored_network(folder, head, **training_settings(read_config(folder)))
         network.model.get_input_embeddings().weight.requires_grad_(False)
         form = Form.model_validate(identity["form"])
         if recipe.token_weight > 0 and network.token_head is None:
             network.token_head = torch.nn.Linear(network.model.config.hidden_size, 1)
         _refuse_another_form(recipe, form, longest_pair(network.model.config.to_dict(), recipe.window_tokens))
     else:
-        network, tokenizer = start_network(model, token_head=recipe.token_weight > 0)
+        network, folder = start_network(model, token_head=recipe.token_weight > 0)
         form = Form(sentences=recipe.sentences, first=recipe.first, window_tokens=recipe.window_tokens)
     most = longest_pair(network.model.config.to_dict(), form.window_tokens)
     if recipe.lora is not None:
         network.model = with_lora(network.model, recipe.lora)
-    return network, tokenizer, form.model_copy(update={"window_tokens": most})
+    return network, folder, form.model_copy(update={"window_tokens": most})
 
 
 def _refuse_another_form(recipe: EncoderRecipe, form: Form, window_tokens: int) -> None:

@@ -13,7 +13,7 @@ from judge.training.checkpoints import remove, sync
 
 STALE = (
     "adapter_*", "model*.safetensors*", "config.json", "generation_config.json", FILE,
-    "token_head.safetensors", "adapter.safetensors", "chat_template.jinja", "tokenizer*",
+    "token_head.safetensors", "packed.safetensors", "chat_template.jinja", "tokenizer*",
     "special_tokens_map.json", "added_tokens.json", "vocab*", "merges.txt", "*.model",
 )  # fmt: skip
 """Files of an earlier judge in the same folder that could be mistaken for parts of the new one."""

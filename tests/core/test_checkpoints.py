@@ -430,7 +430,7 @@ def test_an_earlier_judge_leaves_no_part(tmp_path: Path) -> None:
         "adapter_model.safetensors",
         "config.json",
         "model-00002-of-00002.safetensors",
-        "adapter.safetensors",  # of a packed encoder
+        "packed.safetensors",
         "token_head.safetensors",
         "chat_template.jinja",
         "tokenizer.model",

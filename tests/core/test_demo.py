@@ -177,24 +177,23 @@ def tiny_reference(bert: Path, package: Path) -> Path:
 
     known = json.loads((shipped.PACKAGE / shipped.REFERENCE / "judge.json").read_text())
     known.pop("calibration", None)
-    pack([save_judge(package / "whole", known)], bert, package / shipped.REFERENCE)
+    pack([save_judge(package / "whole", known)], package / shipped.REFERENCE)
     return package
 
 
 def test_the_command_runs_the_plan_that_was_asked_for(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Steps and table alone are left out here; with the reference judge its encoder is brought first."""
+    """Steps and table alone are left out here."""
     ran: list[Any] = []
     monkeypatch.setattr(demo, "start_server", lambda: None)
     monkeypatch.setattr(running.PROCESSES, "set_forkserver_preload", lambda modules: None)
-    monkeypatch.setattr(bundled, "bring_encoder", lambda: ran.append("encoder"))
     monkeypatch.setattr(demo, "run", lambda step: ran.append(step) or 1.0)
     monkeypatch.setattr(demo, "show", lambda out, rows: ran.append((out, rows)))
     monkeypatch.setattr(demo, "what_was_shown", lambda out: f"shown: {out}")
     assert call("demo", "--from-reference") == 0
     out = Path("runs") / "demo-reference"
-    assert ran == ["encoder", *adapting_steps(out), (out, ADAPTED)]
+    assert ran == [*adapting_steps(out), (out, ADAPTED)]
     assert demo.SEEN in capsys.readouterr().out
     ran.clear()
     assert call("demo", "--model", "m", "--out", OUT, "--seed", 2) == 0

@@ -23,7 +23,7 @@ from judge.encoder.folder import read_tokenizer
 from judge.encoder.heads import parse_labels, read_head
 from judge.encoder.load import load_encoder
 from judge.encoder.network import EncoderNetwork, start_network
-from judge.encoder.packed import ADAPTER
+from judge.encoder.packed import PACKED
 from judge.encoder.packing import pack
 from judge.encoder.pairs import Form, Pairing
 from judge.encoder.spans import unsupported_words
@@ -567,20 +567,21 @@ def trained(
     return out
 
 
-def test_an_adapter_is_the_judge_in_an_eighth(bert: Path, trained: Path, tmp_path: Path) -> None:
-    command = ("pack", trained, "--out", tmp_path / "small", "--base", bert)
+def test_a_packed_judge_is_the_judge_in_a_quarter(trained: Path, tmp_path: Path) -> None:
+    command = ("pack", trained, "--out", tmp_path / "small")
     assert [call(*command), call(*command)] == [0, 2]  # exists already
-    assert (tmp_path / "small" / ADAPTER).stat().st_size < 0.5 * (
-        trained / "model.safetensors"
-    ).stat().st_size
+    assert call("pack", trained, "--out", tmp_path / "other", "--rank", 8) == 2  # of LoRA judges
+    assert (tmp_path / "small" / PACKED).stat().st_size < 0.5 * (trained / "model.safetensors").stat().st_size
     some = [sample(f"it is {height} m high .") for height in range(20, 25)]
     assert p_fails(tmp_path / "small", some) == pytest.approx(p_fails(trained, some), abs=2e-3)
 
 
-def test_training_continues_from_an_adapter(bert: Path, trained: Path, towers: Path, tmp_path: Path) -> None:
+def test_training_continues_from_a_packed_judge(
+    bert: Path, trained: Path, towers: Path, tmp_path: Path
+) -> None:
     """It starts as the judge that was packed, and says so; the encoder below stays the first one."""
     start, out = tmp_path / "small", tmp_path / "more"
-    assert call("pack", trained, "--out", start, "--base", bert) == 0
+    assert call("pack", trained, "--out", start) == 0
     train_encoder(recipe(start, towers, out, max_steps=1, learning_rate=1e-12))
     asked = [sample(f"it is {height} m high .") for height in (20, 21)]
     assert p_fails(out, asked) == pytest.approx(p_fails(start, asked), abs=1e-6)

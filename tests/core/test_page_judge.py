@@ -5,7 +5,6 @@ import shutil
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,19 +18,16 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 from transformers import AutoModel
 
 from judge.cli.options import introduce
-from judge.encoder import folder as folders
-from judge.encoder import packing
-from judge.encoder.packed import ADAPTER, changed
+from judge.encoder.packed import PACKED
+from judge.encoder.packing import pack
 from judge.errors import InputError, JudgeError, JudgeWarning
 from judge.files import write_json
 from judge.formats.spans import wrong_spans
 from judge.load import load_judge
-from judge.models.base import ORIGIN_FILE
 from judge.models.blocked_attention import Block
-from judge.models.bundled import MINILM
 from judge.models.identity import read_identity
 from judge.models.trained_on import fingerprint, read_trained_on, write_trained_on
-from judge.pages.bert import base_weights, read_bert
+from judge.pages.bert import read_bert
 from judge.pages.checker import PagesJudge
 from judge.pages.examples import by_document, example
 from judge.pages.layout import RUNS, Layout, bert_tokenizer, pages, runs
@@ -41,12 +37,10 @@ from judge.shipped import REFERENCE, model_path
 from judge.training.drawing import times_taken
 from judge.training.pages import train_pages as train_encoder
 from judge.types import Label, Sample, Span
-from tests.calling import Refused, call, p_fails
+from tests.calling import call, p_fails
 from tests.encoders import WORDS, save_model
 from tests.tiny_data import build_towers
 from tests.tiny_data import encoder_recipe as recipe
-
-pack = partial(packing.pack, read_base=base_weights)
 
 
 @pytest.fixture(scope="module")
@@ -377,7 +371,7 @@ def test_sources_weigh(bert: Path, tmp_path: Path) -> None:
         train_encoder(recipe(bert, data, tmp_path / "out", source_weights={"moon": 2}))
 
 
-# --- An adapter in place of weights -------------------------------------------------------------------------
+# --- Packed weights -----------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -388,35 +382,7 @@ def trained(bert: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "judge"
 
 
-def test_an_adapter_of_a_lower_rank(bert: Path, trained: Path, tmp_path: Path, refused: Refused) -> None:
-    """Of nearly the full rank it is the judge, and the nearest that a rank allows below."""
-    asked = [sample(f"it is {height} m high .") for height in (20, 21, 23)]
-    wanted = p_fails(trained, asked)
-    off = {}
-    for rank in (1, 15):
-        folder = tmp_path / str(rank)
-        assert call("pack", trained, "--out", folder, "--base", bert, "--rank", rank) == 0
-        found = zip(p_fails(folder, asked), wanted, strict=True)
-        off[rank] = max(abs(one - other) for one, other in found)
-        packed = read_identity(str(folder))["packed"]
-        assert packed["rank"] == rank and 0 < packed["kept"] <= 1
-        stored = load_file(folder / ADAPTER)
-        layer = next(
-            name for name in changed(dict.fromkeys(stored)) if name.endswith("layer.0.output.dense.weight")
-        )
-        assert {f"{layer}.up", f"{layer}.down"} <= set(stored) and layer not in stored
-        assert stored[f"{layer}.up"].shape[0] == rank
-    assert off[15] < 2e-3
-    assert (
-        read_identity(str(tmp_path / "1"))["packed"]["kept"]
-        < read_identity(str(tmp_path / "15"))["packed"]["kept"]
-    )
-    assert "expected an encoder judge with model.safetensors" in refused(
-        "pack", tmp_path, "--out", tmp_path / "none"
-    )
-
-
-def test_the_mean_of_judges(bert: Path, trained: Path, tmp_path: Path) -> None:
+def test_the_mean_of_judges(trained: Path, tmp_path: Path) -> None:
     """Of one judge three times it is that judge; of two, it was trained on the documents of both."""
     other = shutil.copytree(trained, tmp_path / "other")
     weights = load_file(trained / "model.safetensors")
@@ -426,7 +392,7 @@ def test_the_mean_of_judges(bert: Path, trained: Path, tmp_path: Path) -> None:
     known = read_identity(str(trained)) | {"calibration": {}, "claims": {}}  # of the weights before
     write_json(other / "judge.json", known)
     for name, judges in (("same", [trained] * 3), ("mean", [other, trained])):
-        assert call("pack", *judges, "--out", tmp_path / name, "--base", bert) == 0
+        assert call("pack", *judges, "--out", tmp_path / name) == 0
     asked = [sample(f"it is {height} m high .") for height in (20, 21)]
     one, same, mean = (p_fails(folder, asked) for folder in (trained, tmp_path / "same", tmp_path / "mean"))
     assert same == pytest.approx(one, abs=1e-3) and mean != pytest.approx(one, abs=1e-3)
@@ -435,45 +401,26 @@ def test_the_mean_of_judges(bert: Path, trained: Path, tmp_path: Path) -> None:
     assert read_trained_on(str(tmp_path / "mean")) == read_trained_on(str(trained)) | {b"12345678"}
     save_file(dict([*weights.items()][1:]), other / "model.safetensors")
     with pytest.raises(InputError, match="other weights than those of"):
-        pack([trained, other], bert, tmp_path / "none")
+        pack([trained, other], tmp_path / "none")
     write_json(other / "judge.json", known | {"prompt_hash": "another"})
     with pytest.raises(InputError, match="reads samples in another way than"):
-        pack([trained, other], bert, tmp_path / "none")
+        pack([trained, other], tmp_path / "none")
 
 
-def test_an_adapter_fits_its_own_base_alone(
-    bert: Path, trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    base, other = shutil.copytree(bert, tmp_path / "base"), shutil.copytree(bert, tmp_path / "other")
-    weights = load_file(other / "model.safetensors")
-    words = "embeddings.word_embeddings.weight"
-    save_file({**weights, words: weights[words] + 1}, other / "model.safetensors")
-    with pytest.raises(InputError, match="word embeddings are others"):
-        pack([trained], other, tmp_path / "adapter")
-    pack([trained], base, tmp_path / "adapter")
-    base.rename(tmp_path / "gone")
-    with pytest.raises(InputError, match=r"is missing \(.*--base"):
-        load_judge(str(tmp_path / "adapter"))
-    # One that can be brought is looked for nowhere else, and must be the one that was trained from.
-    write_json(tmp_path / "gone" / ORIGIN_FILE, {"model": MINILM.hub_id})
-    pack([trained], tmp_path / "gone", tmp_path / "known")
-    assert str(tmp_path) not in (tmp_path / "known" / "judge.json").read_text().split('"recipe"')[0]
-    brought: list[Path] = [tmp_path / "gone"]
-    monkeypatch.setattr(folders, "bring_encoder", lambda: brought[0])
-    assert load_judge(str(tmp_path / "known")).check([sample("it is low .")])[0].p_fail is not None
-    key = next(
-        name for name, value in weights.items() if name.startswith("encoder.layer.0") and value.ndim == 2
-    )
-    save_file({**weights, key: weights[key] + 1}, other / "model.safetensors")
-    brought[0] = other
-    with pytest.raises(JudgeError, match="is not the encoder that this judge was trained from"):
-        load_judge(str(tmp_path / "known"))
+def test_packed_weights_that_cannot_be_read(trained: Path, tmp_path: Path) -> None:
+    pack([trained], tmp_path / "packed")
+    file = tmp_path / "packed" / PACKED
+    file.write_bytes(file.read_bytes()[:-9])
+    with pytest.raises(JudgeError, match=r"packed\.safetensors: cannot be read"):
+        load_judge(str(tmp_path / "packed"))
+    with pytest.raises(InputError, match=r"expected an encoder judge with model\.safetensors"):
+        pack([tmp_path / "packed"], tmp_path / "again")
 
 
 def test_the_reference_judge_is_small_and_says_what_it_is(capsys: pytest.CaptureFixture[str]) -> None:
-    """Its base is brought when it is first used: tests/wheel does that."""
+    """It needs no download."""
     folder = Path(model_path(REFERENCE))
-    assert (folder / ADAPTER).stat().st_size <= 12_000_000
+    assert (folder / PACKED).stat().st_size <= 24_000_000
     identity = read_identity(str(folder))
     assert read_identity(REFERENCE) == identity  # asks no Hub for a model of that name
     assert identity["base"] == {"name": "sentence-transformers/all-MiniLM-L6-v2"}
