@@ -1,9 +1,9 @@
-"""Puts a trained judge into the package: its adapter, its identity, its results and its model card.
+"""Puts a trained judge into the package: its weights, its identity, its results and its model card.
 
     python -m benchmarks.ship_judge reference runs/reference/seed0
     python -m benchmarks.ship_judge reference-1.5b runs/reference/1.5b
 
-Takes the folder of a recipe's runs: the calibrated adapter in ``judge``, its result on RAGTruth in
+Takes the folder of a recipe's runs: the calibrated judge in ``judge``, its result on RAGTruth in
 ``eval``. Paths on the training machine are left out.
 """
 
@@ -35,6 +35,10 @@ PLACES = {
     },
 }
 """Start, data and output of the last stage, as named in the recipe."""
+FILES = {
+    REFERENCE: ("packed.safetensors", "config.json", "tokenizer.json"),
+    REFERENCE_1_5B: ("adapter_model.safetensors", "adapter_config.json"),
+}
 LICENCES = {
     REFERENCE: {
         "Apache-2.0": "all-MiniLM-L6-v2, InfoTabS, Q2, Fool Me Twice, COVID-QA, pairs written for this "
@@ -161,8 +165,8 @@ def main() -> None:
         "measured": measured(report),
     }
     folder.mkdir(exist_ok=True)
-    for file in (*judge.glob("*.safetensors"), *judge.glob("adapter_config.json")):
-        shutil.copyfile(file, folder / file.name)
+    for name in FILES[options.name]:
+        shutil.copyfile(judge / name, folder / name)
     carry_trained_on(str(judge), folder)
     write_json(folder / JUDGE_FILE, identity)
     write_text(folder / "README.md", card(options.name, identity))
