@@ -427,11 +427,12 @@ def test_each_architecture_learns_is_saved_and_judges(base: Path, towers: Path, 
         assert verdict.p_fail == pytest.approx(float(torch.sigmoid(model(**inputs).logits[0, 0])), abs=1e-5)
     again = load_encoder(out, json.loads((out / "judge.json").read_text()))
     assert again.describe() == {**judge.describe(), "model": str(out)}
-    pack([out], base, tmp_path / "small")
+    pack([out], tmp_path / "small")
     small: Any = load_judge(str(tmp_path / "small"))
     weights = small.network.state_dict()
-    for name, value in judge.network.state_dict().items():
-        assert torch.allclose(weights[name], value, rtol=0, atol=5e-4), name
+    for name, value in judge.network.state_dict().items():  # off by half a step at most
+        half = value.abs().amax(1, keepdim=True) / 254 if value.ndim == 2 else torch.zeros(1)
+        assert ((weights[name] - value).abs() <= half + 1e-6).all(), name
     [foreign] = judge.check([sample("x", language="zh")])
     assert foreign.label is None and "zh" in str(foreign.error)
 
