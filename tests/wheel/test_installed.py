@@ -93,7 +93,7 @@ def test_what_needs_an_extra_says_so(command: str, core: Environment, tmp_path: 
 
 
 def test_the_default_judge_on_everyday_cases(installed: Command, tmp_path: Path) -> None:
-    """Its base comes from the package index; docs/research/everyday.md lists the verdicts."""
+    """It needs no download; docs/research/everyday.md lists the verdicts."""
     cases = Path(__file__).with_name("everyday.jsonl")
     rows = [json.loads(line) for line in cases.read_text().splitlines()]
     installed(tmp_path, "judge", "batch", str(cases), "-o", "verdicts.jsonl")
