@@ -65,7 +65,7 @@ def cache_folder() -> Path:
 
 
 def bring_encoder() -> Path:
-    """:data:`MINILM` as a checkpoint; downloaded once for all judges based on it."""
+    """:data:`MINILM` as a checkpoint; downloaded once."""
     return bring_model(cache_folder() / MINILM.hub_id.rpartition("/")[2], MINILM)
 
 
