@@ -15,6 +15,9 @@ from typing import Any
 
 from eval.report import Report, read_reports
 from judge.calibration.curve import Calibration
+from judge.encoder.folder import TOKENIZER
+from judge.encoder.heads import CONFIG
+from judge.encoder.packed import PACKED
 from judge.files import JUDGE_FILE, write_json, write_text
 from judge.load import load_judge
 from judge.models.identity import read_identity
@@ -36,9 +39,10 @@ PLACES = {
 }
 """Start, data and output of the last stage, as named in the recipe."""
 FILES = {
-    REFERENCE: ("packed.safetensors", "config.json", "tokenizer.json"),
+    REFERENCE: (PACKED, CONFIG, TOKENIZER),
     REFERENCE_1_5B: ("adapter_model.safetensors", "adapter_config.json"),
 }
+"""What ships of each judge's folder, besides its identity and card."""
 LICENCES = {
     REFERENCE: {
         "Apache-2.0": "all-MiniLM-L6-v2, InfoTabS, Q2, Fool Me Twice, COVID-QA, pairs written for this "

@@ -104,7 +104,7 @@ def load_encoder(
     if stored is None:
         stored = {**default_form(head).model_dump(), "window_tokens": LONGEST[head.kind]}
     form = make_config(Form, dict(stored), (), folder / JUDGE_FILE)
-    form = make_config(Form, form.model_dump(), pair or ())
+    form = make_config(Form, form.model_dump(), pair or ())  # a fault here is not one of that file
     form = form.model_copy(update={"window_tokens": longest_pair(config, form.window_tokens)})
     network: Network
     if exported(identity, "onnx"):

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     import torch
 
     Weights = dict[str, torch.Tensor]
+WORDS = ("word_embeddings.weight", "tok_embeddings.weight")
+"""Endings of the names of word embeddings, which training leaves alone."""
 
 
 def pack(judges: Sequence[Path], out: Path) -> int:
@@ -80,15 +82,20 @@ def mean(judges: Sequence[Path], read: "Callable[[Path], Weights]") -> "Weights"
     """The mean of the weights of several judges, in float32.
 
     Raises:
-        InputError: if one has other weights than the first.
+        InputError: if one has other weights than the first, or started from another encoder.
     """
     total: Weights = {}
-    for judge in judges:
+    for before, judge in enumerate(judges):
         found = read(judge)
         shapes = {name: value.shape for name, value in found.items()}
         if total and shapes != {name: value.shape for name, value in total.items()}:
             raise InputError(f"has other weights than those of {judges[0]}", file=judge)
         for name, value in found.items():
+            if before and name.endswith(WORDS) and not total[name].equal(before * value.double()):
+                raise InputError(
+                    f"started from another encoder than {judges[0]}: its word embeddings are others",
+                    file=judge,
+                )
             total[name] = total.get(name, 0) + value.double()
     return {name: (value / len(judges)).float() for name, value in total.items()}
 

@@ -402,6 +402,10 @@ def test_the_mean_of_judges(trained: Path, tmp_path: Path) -> None:
     save_file(dict([*weights.items()][1:]), other / "model.safetensors")
     with pytest.raises(InputError, match="other weights than those of"):
         pack([trained, other], tmp_path / "none")
+    [words] = [name for name in weights if name.endswith("word_embeddings.weight")]
+    save_file({**weights, words: weights[words] + 1}, other / "model.safetensors")
+    with pytest.raises(InputError, match="word embeddings are others"):
+        pack([trained, trained, other], tmp_path / "none")
     write_json(other / "judge.json", known | {"prompt_hash": "another"})
     with pytest.raises(InputError, match="reads samples in another way than"):
         pack([trained, other], tmp_path / "none")
