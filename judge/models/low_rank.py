@@ -188,21 +188,11 @@ def nearest(
 
     inner, right = torch.linalg.qr(down.float().T)
     outer, left = torch.linalg.qr(up.float())
-    thin_down, thin_up, squares = factors(left @ right.T, rank)
-    missing = rank - len(thin_down)  # a narrow layer has fewer singular values
-    return pad(thin_down @ inner.T, (0, 0, 0, missing)), pad(outer @ thin_up, (0, missing)), squares
-
-
-def factors(matrix: "torch.Tensor", rank: int) -> "tuple[torch.Tensor, torch.Tensor, torch.Tensor]":
-    """The factors ``down`` and ``up`` of a matrix at a rank, and all its squared singular values.
-
-    ``up @ down`` is nearest to the matrix, and a column of ``up`` has the size of its row of ``down``.
-    """
-    import torch
-
-    left, values, right = torch.linalg.svd(matrix, full_matrices=False)
-    root = values[:rank].sqrt()
-    return root[:, None] * right[:rank], left[:, :rank] * root, values**2
+    left, values, right = torch.linalg.svd(left @ right.T, full_matrices=False)
+    root = values[:rank].sqrt()  # half of a singular value's size on each side
+    thin_down, thin_up = root[:, None] * right[:rank], left[:, :rank] * root
+    missing = rank - len(root)  # a narrow layer has fewer singular values
+    return pad(thin_down @ inner.T, (0, 0, 0, missing)), pad(outer @ thin_up, (0, missing)), values**2
 
 
 def _differs(file: Path, other: Path) -> bool:
