@@ -22,6 +22,7 @@ from judge.types import MODES, Mode, Sample
 
 if TYPE_CHECKING:
     from judge.backends.vllm_engine import VLLMSettings
+    from judge.encoder.calibrated import CalibratedEncoder
     from judge.remote import EndpointConfig
 
 
@@ -139,20 +140,20 @@ def load_judge(
     if claims and threshold in ("precision", "recall"):
         raise InputError(f"threshold {threshold} was found for answers as a whole; give claims a number")
     from judge.calibration.threshold import deciding
-    from judge.encoder.folder import find_folder
-    from judge.encoder.load import is_encoder, load_encoder
-    from judge.pages.load import load_pages, reads_pages
+    from judge.encoder.load import is_encoder
+    from judge.encoder.second import SECOND
+    from judge.pages.load import reads_pages
 
     identity = {} if backend == "openai" else read_identity(model, revision)
     if precision == "auto" and backend == "transformers" and template is None and EXPORT not in identity:
         precision = _calibrated_format(model, revision, mode or taught_mode(identity))
     if backend != "openai" and is_encoder(model, identity, revision):
-        pages = reads_pages(identity)
+        fixed = reads_pages(identity) or SECOND in identity
         for option, given in (
             ("mode reason", mode == "reason"),
-            ("template", pages and template),
-            ("labels", pages and labels),
-            ("pair", pages and pair),
+            ("template", fixed and template),
+            ("labels", fixed and labels),
+            ("pair", fixed and pair),
             ("backend vllm", backend == "vllm"),
             ("quantization nf4", quantization == "nf4"),
         ):
@@ -160,22 +161,9 @@ def load_judge(
                 raise InputError(f"{model} is an encoder that takes no {option}; omit it")
         if precision != "auto" and exported(identity, "onnx"):
             raise InputError(f"{model} is an export, which takes no precision; omit it")
-        encoder: Any
-        if pages:
-            encoder = load_pages(model, revision, identity, precision, max_length, batch_tokens)
-        else:
-            encoder = load_encoder(
-                find_folder(model_path(model), revision),
-                identity,
-                name=model,
-                # Small enough for float32 anywhere, so verdicts are the same on every machine.
-                precision="float32" if precision == "auto" else precision,
-                max_length=max_length,
-                batch_tokens=batch_tokens,
-                labels=labels,
-                pair=pair,
-                template=None if template is None else TemplatePrompt(Path(template)),
-            )
+        encoder = _load_encoder(
+            model, revision, identity, precision, max_length, batch_tokens, labels, pair, template
+        )
         _warn_of_misfit(encoder, model)
         decided = deciding("verdict", encoder.calibrations, encoder.calibration(), threshold, prior)
         return finished(replace(encoder, **decided), identity)
@@ -218,6 +206,47 @@ def load_judge(
         _warn_of_misfit(judge, model)
     decided = deciding(mode, judge.calibrations, judge.calibration(), threshold, prior)
     return finished(replace(judge, **decided), identity)
+
+
+def _load_encoder(
+    model: str,
+    revision: str | None,
+    identity: dict[str, Any],
+    precision: Precision,
+    max_length: int | None,
+    batch_tokens: int | None,
+    labels: str | None = None,
+    pair: Sequence[str] | None = None,
+    template: Path | str | None = None,
+) -> "CalibratedEncoder":
+    """An encoder judge, with the second one beside it if it has one."""
+    from judge.encoder.folder import find_folder
+    from judge.encoder.load import load_encoder
+    from judge.encoder.second import SECOND, TwoEncoders, read_second
+    from judge.pages.load import load_pages, reads_pages
+
+    folder = find_folder(model_path(model), revision)
+    encoder: CalibratedEncoder
+    if reads_pages(identity):
+        encoder = load_pages(model, folder, identity, precision, max_length, batch_tokens)
+    else:
+        encoder = load_encoder(
+            folder,
+            identity,
+            name=model,
+            # Small enough for float32 anywhere, so verdicts are the same on every machine.
+            precision="float32" if precision == "auto" else precision,
+            max_length=max_length,
+            batch_tokens=batch_tokens,
+            labels=labels,
+            pair=pair,
+            template=None if template is None else TemplatePrompt(Path(template)),
+        )
+    if (found := read_second(identity, folder)) is None:
+        return encoder
+    beside = str(folder / SECOND)
+    second = _load_encoder(beside, None, read_identity(beside), precision, max_length, batch_tokens)
+    return TwoEncoders.of(encoder, second, found.weight)
 
 
 def _calibrated_format(model: str, revision: str | None, mode: Mode) -> Precision:

@@ -15,6 +15,11 @@ def pack_command(
     ],
     out: Annotated[Path, typer.Option("-o", "--out", help="Folder for the smaller judge.")],
     rank: Annotated[int | None, typer.Option(min=1, help="Rank of a smaller LoRA judge.")] = None,
+    second: Annotated[
+        Path | None,
+        typer.Option(metavar="JUDGE", help="Encoder judge put beside it: the verdict is the mean of both."),
+    ] = None,
+    weight: Annotated[float, typer.Option(help="Weight of the second judge.")] = 0.5,
 ) -> None:
     """Write a trained judge in a smaller file: an encoder in 8 bits, a LoRA judge at a lower rank.
 
@@ -36,7 +41,11 @@ def pack_command(
 
         if rank is not None:
             raise InputError("is for LoRA judges; an encoder is written in 8 bits. Omit it", field="--rank")
-        found = f"{pack(judges, out) / 1e6:.1f} MB"
+        if not 0 < weight < 1:
+            raise InputError(f"is {weight:g}, expected a number between 0 and 1", field="--weight")
+        found = f"{pack(judges, out, second, weight) / 1e6:.1f} MB"
+    elif second is not None:
+        raise InputError("goes beside an encoder judge; omit it", field="--second")
     elif rank is None:
         raise InputError(
             "is a LoRA judge; give the rank of the smaller one: --rank 16",

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from judge.encoder.folder import TOKEN_HEAD, TOKENIZER, WEIGHTS
 from judge.encoder.heads import CONFIG
 from judge.encoder.load import FORM
-from judge.encoder.packed import PACKED, SCALE
+from judge.encoder.packed import PACKED, SCALE, unpack
+from judge.encoder.second import SECOND, add_second
 from judge.errors import InputError
 from judge.files import JUDGE_FILE, appearing, write_json
 from judge.models.identity import ENCODER, FITTED, read_identity
@@ -19,18 +20,22 @@ if TYPE_CHECKING:
     import torch
 
     Weights = dict[str, torch.Tensor]
+WEIGHT = 0.5
+"""Default weight of a second judge."""
 WORDS = ("word_embeddings.weight", "tok_embeddings.weight")
 """Endings of the names of word embeddings, which training leaves alone."""
 
 
-def pack(judges: Sequence[Path], out: Path) -> int:
+def pack(judges: Sequence[Path], out: Path, second: Path | None = None, weight: float = WEIGHT) -> int:
     """Write an encoder judge, or the mean of several, in 8 bits.
 
     Args:
-        judges: folder of the judge; or folders of several judges trained from one start, on different data
-            or with different seeds (model soups: Wortsman et al., 2022).
+        judges: folder of the judge, which may be packed already; or folders of several judges trained from
+            one start, on different data or with different seeds (model soups: Wortsman et al., 2022).
         out: folder for the packed judge; it gets judge.json too, without the calibrations, which were fitted
             to the unrounded weights.
+        second: folder of an encoder judge to put beside it, see :mod:`judge.encoder.second`.
+        weight: of the second's log-odds.
 
     Returns:
         Bytes of the packed weights.
@@ -45,8 +50,9 @@ def pack(judges: Sequence[Path], out: Path) -> int:
 
     identities = [read_identity(str(judge)) for judge in judges]
     for judge, known in zip(judges, identities, strict=True):
-        if known.get("stage") != ENCODER or not (judge / WEIGHTS).is_file():
-            raise InputError(f"expected an encoder judge with {WEIGHTS}", file=judge)
+        has_weights = (judge / WEIGHTS).is_file() or (judge / PACKED).is_file()
+        if known.get("stage") != ENCODER or not has_weights:
+            raise InputError(f"expected an encoder judge with {WEIGHTS} or {PACKED}", file=judge)
         if known.get("prompt_hash") != identities[0].get("prompt_hash"):
             raise InputError(
                 f"reads samples in another way than {judges[0]}: they cannot be averaged", file=judge
@@ -54,16 +60,21 @@ def pack(judges: Sequence[Path], out: Path) -> int:
     if out.exists():
         raise InputError("exists already; give another folder", file=out)
     judge, identity = judges[0], identities[0]
-    if FORM in identity:  # transformers stores some encoders' weights under names other than the network's
-        weights = mean(judges, lambda folder: load_classifier(folder, "pairs").state_dict())
-    else:  # reads pages
-        weights = mean(judges, lambda folder: load_file(folder / WEIGHTS))
+
+    def read(folder: Path) -> "Weights":
+        if (folder / PACKED).is_file():
+            return unpack(folder)
+        if FORM in identity:  # transformers stores some weights under names other than the network's
+            return dict(load_classifier(folder, "pairs").state_dict())
+        return load_file(folder / WEIGHTS)
+
+    weights = mean(judges, read)
     packed: Weights = {}
     for name, value in track(weights.items(), f"pack {judge}", len(weights)):
         packed[name] = value
         if value.ndim == 2:
             packed[name], packed[name + SCALE] = rounded(value)
-    for field in FITTED:
+    for field in (*FITTED, SECOND):
         identity.pop(field, None)
     if len(judges) > 1:
         identity["packed"] = {"mean_of": [told(known) for known in identities]}
@@ -74,7 +85,10 @@ def pack(judges: Sequence[Path], out: Path) -> int:
         for name in (CONFIG, TOKENIZER):
             shutil.copyfile(judge / name, folder / name)
         write_json(folder / JUDGE_FILE, identity)
-        write_trained_on(folder, *(read_trained_on(str(judge)) for judge in judges))
+        all_of_them = [*judges] if second is None else [*judges, second]
+        write_trained_on(folder, *(read_trained_on(str(one)) for one in all_of_them))
+        if second is not None:
+            add_second(folder, second, weight)
     return (out / PACKED).stat().st_size
 
 

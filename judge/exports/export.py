@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from judge.calibration.curve import read_calibrations
 from judge.encoder.load import is_encoder
+from judge.encoder.second import SECOND, TwoEncoders
 from judge.errors import InputError, JudgeError, require, unknown
 from judge.exports.parity import Parity, parity
 from judge.exports.prompts import prompt_texts
@@ -23,7 +24,7 @@ from judge.models.base import find_model, unknown_model
 from judge.models.identity import ENCODER, read_identity, trained_quantization
 from judge.models.runtimes import EXPORT
 from judge.models.trained_on import carry_trained_on
-from judge.pages.load import reads_pages
+from judge.pages.checker import PagesJudge
 from judge.prompting.prompts import LABEL_WORDS, BuiltinPrompt
 from judge.prompting.rendering import Renderer
 from judge.shipped import is_baseline
@@ -104,7 +105,7 @@ def export_judge(
         if not encoder:
             write_json(folder / "prompts.json", prompt_texts())
             write_text(folder / "Modelfile", _modelfile(folder, described, found))
-        weights = [path for path in folder.iterdir() if path.suffix in WEIGHTS]
+        weights = [path for path in folder.rglob("*") if path.suffix in WEIGHTS]
         described[EXPORT]["bytes"] = sum(path.stat().st_size for path in weights)
         write_json(folder / JUDGE_FILE, described)
     return found
@@ -143,18 +144,28 @@ def _identity(identity: dict[str, Any], model: str, encoder: bool) -> dict[str, 
     return found
 
 
-def _write_encoder(model: str, folder: Path, _kind: str) -> dict[str, Any]:
+def _write_encoder(model: str, folder: Path, kind: str) -> dict[str, Any]:
+    judge: Any = load_judge(model, precision="float32")
+    if not isinstance(judge, TwoEncoders):
+        return _write_graph(judge, folder)
+    beside = folder / SECOND
+    beside.mkdir()
+    details = _write_graph(judge.second, beside)
+    described = {**details.pop("read", {}), **read_identity(judge.second.name)}
+    write_json(beside / JUDGE_FILE, {**described, EXPORT: {"to": "onnx", "type": kind, **details}})
+    return _write_graph(judge.first, folder)
+
+
+def _write_graph(judge: Any, folder: Path) -> dict[str, Any]:
     from judge.encoder.folder import TOKENIZER
     from judge.encoder.heads import CONFIG
-    from judge.exports.onnx_file import write_encoder
+    from judge.exports.onnx_file import write_encoder, write_pages
 
-    judge: Any = load_judge(model, precision="float32")
-    if reads_pages(read_identity(model)):
-        from judge.exports.onnx_file import write_pages
-
+    if isinstance(judge, PagesJudge):
         judge.layout.tokenizer.save(str(folder / TOKENIZER))
-        write_pages(judge.network.cpu(), folder / "model.onnx")
-        return {"file": "model.onnx", "parameters": judge.describe()["parameters"]}
+        pages: Any = judge.network
+        write_pages(pages.cpu(), folder / "model.onnx")
+        return {"file": "model.onnx", "parameters": pages.size}
     network: EncoderNetwork = judge.network
     judge.pairing.tokenizer.save(str(folder / TOKENIZER))
     write_json(folder / CONFIG, network.model.config.to_dict())

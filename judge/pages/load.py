@@ -1,14 +1,14 @@
 """Loads judges that read pages, such as the one bundled with the toolkit, by their names."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judge.encoder.folder import WEIGHTS, find_folder
+from judge.encoder.folder import WEIGHTS
 from judge.errors import InputError
 from judge.models.identity import ENCODER
 from judge.models.runtimes import EXPORT, exported
 from judge.models.weights import Precision
-from judge.shipped import model_path
 
 if TYPE_CHECKING:
     from judge.pages.checker import Network, PagesJudge
@@ -21,7 +21,7 @@ def reads_pages(identity: Mapping[str, Any]) -> bool:
 
 def load_pages(
     model: str,
-    revision: str | None,
+    folder: Path,
     identity: dict[str, Any],
     precision: Precision,
     max_length: int | None,
@@ -31,7 +31,7 @@ def load_pages(
 
     Args:
         model: its name.
-        revision: revision of the Hub repository.
+        folder: where it is.
         identity: its ``judge.json``.
         precision: number format to compute in.
         max_length: maximum tokens of a document; the rest is cut off.
@@ -46,7 +46,6 @@ def load_pages(
     from judge.pages.checker import PagesJudge
     from judge.pages.layout import Layout, bert_tokenizer
 
-    folder = find_folder(model_path(model), revision)
     network: Network
     if exported(identity, "onnx"):
         from judge.pages.onnx import OnnxPagesNetwork

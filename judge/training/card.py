@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from judge.encoder.second import SECOND
 from judge.files import read_json, sha256_file
 from judge.models.base import describe_base, find_model
 from judge.models.identity import ENCODER, read_identity, rounded_base
@@ -93,7 +94,8 @@ def start_of(model: str, output: Path) -> dict[str, Any]:
     identity = read_identity(model)
     if identity.get("stage") == ENCODER:
         base_model = identity.get("base_model", model)
-        return {"base_model": base_model, "base": {"name": base_model}, "started_from": model}
+        second = {SECOND: identity[SECOND]} if SECOND in identity else {}
+        return {"base_model": base_model, "base": {"name": base_model}, "started_from": model, **second}
     name, adapter = find_model(model)
     base = describe_base(name, output)
     known: dict[str, Any] = {"base_model": base["name"], "base": base}
@@ -152,7 +154,7 @@ Read scores next to the baselines: `judge eval --model PATH --benchmarks haluben
 
 Started from `{identity.get("started_from", identity["base_model"])}` on the data set `{identity["data"]}`
 ({_manifest(identity)}prompt version {identity["prompt_version"]},
-hash `{identity["prompt_hash"]}`).{_merged(identity)}{_averaged(identity)}
+hash `{identity["prompt_hash"]}`).{_merged(identity)}{_averaged(identity)}{_beside(identity)}
 
 {_table(training)}
 
@@ -192,6 +194,14 @@ def _averaged(identity: dict[str, Any]) -> str:
     seeds = ", ".join(sorted({str(one["seed"]) for one in averaged}))
     told = f"{len(averaged)} judges trained on {sets} data set{'s' * (sets > 1)} (seed {seeds})"
     return f"\nThe weights are the mean of {told}; the table is of the first."
+
+
+def _beside(identity: dict[str, Any]) -> str:
+    """A sentence on the second judge; empty if there is none."""
+    if SECOND not in identity:
+        return ""
+    weight = identity[SECOND]["weight"]
+    return f"\nA second encoder judge in `{SECOND}` has {weight:g} of the log-odds; it is not trained here."
 
 
 def _validation(best: dict[str, Any] | None) -> str:

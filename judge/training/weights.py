@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from judge.encoder.second import SECOND
 from judge.errors import JudgeError
 from judge.models.trained_on import FILE
 from judge.training.checkpoints import remove, sync
@@ -14,7 +15,7 @@ from judge.training.checkpoints import remove, sync
 STALE = (
     "adapter_*", "model*.safetensors*", "config.json", "generation_config.json", FILE,
     "token_head.safetensors", "packed.safetensors", "chat_template.jinja", "tokenizer*",
-    "special_tokens_map.json", "added_tokens.json", "vocab*", "merges.txt", "*.model",
+    "special_tokens_map.json", "added_tokens.json", "vocab*", "merges.txt", "*.model", SECOND,
 )  # fmt: skip
 """Files of an earlier judge in the same folder that could be mistaken for parts of the new one."""
 
@@ -93,7 +94,7 @@ def move_into(output: Path, ready: Path) -> None:
     for pattern in STALE:
         for path in output.glob(pattern):
             if path.name not in names:
-                path.unlink()
+                remove(path) if path.is_dir() else path.unlink()
     for path in [*ready.iterdir()]:
         if path.is_dir():  # a folder cannot be renamed over one that is not empty
             shutil.rmtree(output / path.name, ignore_errors=True)

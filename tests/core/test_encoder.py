@@ -575,6 +575,8 @@ def test_a_packed_judge_is_the_judge_in_a_quarter(trained: Path, tmp_path: Path)
     assert (tmp_path / "small" / PACKED).stat().st_size < 0.5 * (trained / "model.safetensors").stat().st_size
     some = [sample(f"it is {height} m high .") for height in range(20, 25)]
     assert p_fails(tmp_path / "small", some) == pytest.approx(p_fails(trained, some), abs=2e-3)
+    assert call("pack", tmp_path / "small", "--out", tmp_path / "again") == 0  # rounds nothing further
+    assert p_fails(tmp_path / "again", some) == pytest.approx(p_fails(tmp_path / "small", some), abs=1e-6)
 
 
 def test_training_continues_from_a_packed_judge(

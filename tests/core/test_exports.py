@@ -18,6 +18,7 @@ from judge.backends.base import Decoding
 from judge.backends.llama_cpp import LlamaCppBackend
 from judge.backends.transformers import TransformersBackend
 from judge.calibration.curve import Curve
+from judge.encoder.packing import pack
 from judge.encoder.pairs import Form
 from judge.errors import InputError, JudgeError
 from judge.exports import Parity, export_judge
@@ -451,6 +452,18 @@ def test_an_encoder_in_onnx_runtime(
     assert read_identity(str(tmp_path / "out"))["export"]["bytes"] > 1000
     assert exported.describe()["backend"] == "onnxruntime"
     assert exported.describe().get("calibration") == original.describe().get("calibration")
+
+
+def test_two_encoders_in_onnx_runtime(pages_judge: Path, tmp_path: Path) -> None:
+    """Each becomes a graph of its own, and the mean is taken as before."""
+    pytest.importorskip("onnxruntime")
+    two, out = tmp_path / "two", tmp_path / "out"
+    pack([pages_judge], two, save_judge(tmp_path / "pairs"), 0.3)
+    found = export_judge(str(two), "onnx", out, samples=encoder_samples())
+    assert found is not None and found.passed and found.largest <= 1e-5
+    sizes = [(folder / "model.onnx").stat().st_size for folder in (out, out / "second")]
+    assert read_identity(str(out))["export"]["bytes"] == sum(sizes)
+    without_torch(out)
 
 
 def doc_block(words: str) -> str:

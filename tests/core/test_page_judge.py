@@ -417,6 +417,7 @@ def test_packed_weights_that_cannot_be_read(trained: Path, tmp_path: Path) -> No
     file.write_bytes(file.read_bytes()[:-9])
     with pytest.raises(JudgeError, match=r"packed\.safetensors: cannot be read"):
         load_judge(str(tmp_path / "packed"))
+    (tmp_path / "packed" / PACKED).unlink()
     with pytest.raises(InputError, match=r"expected an encoder judge with model\.safetensors"):
         pack([tmp_path / "packed"], tmp_path / "again")
 
