@@ -15,9 +15,10 @@ from typing import Any
 
 from eval.report import Report, read_reports
 from judge.calibration.curve import Calibration
-from judge.encoder.folder import TOKENIZER
+from judge.encoder.folder import TOKEN_HEAD, TOKENIZER
 from judge.encoder.heads import CONFIG
 from judge.encoder.packed import PACKED
+from judge.encoder.second import SECOND
 from judge.files import JUDGE_FILE, write_json, write_text
 from judge.load import load_judge
 from judge.models.identity import read_identity
@@ -25,7 +26,14 @@ from judge.models.trained_on import carry_trained_on
 from judge.shipped import REFERENCE, REFERENCE_1_5B, model_path
 from judge.training.card import model_card
 
+RERANKER = "cross-encoder/ms-marco-MiniLM-L-12-v2"
+"""Where the second encoder of ``reference`` starts."""
 PLACES = {
+    SECOND: {
+        "model": "runs/reference/second-inference",
+        "data": "runs/reference/data",
+        "output": "runs/reference/second",
+    },
     REFERENCE: {
         "model": "runs/reference/inference",
         "data": "runs/reference/data",
@@ -39,14 +47,15 @@ PLACES = {
 }
 """Start, data and output of the last stage, as named in the recipe."""
 FILES = {
+    SECOND: (PACKED, CONFIG, TOKENIZER, TOKEN_HEAD),
     REFERENCE: (PACKED, CONFIG, TOKENIZER),
     REFERENCE_1_5B: ("adapter_model.safetensors", "adapter_config.json"),
 }
 """What ships of each judge's folder, besides its identity and card."""
 LICENCES = {
     REFERENCE: {
-        "Apache-2.0": "all-MiniLM-L6-v2, InfoTabS, Q2, Fool Me Twice, COVID-QA, pairs written for this "
-        "toolkit, the starter corpus",
+        "Apache-2.0": "all-MiniLM-L6-v2, ms-marco-MiniLM-L-12-v2, InfoTabS, Q2, Fool Me Twice, COVID-QA, "
+        "pairs written for this toolkit, the starter corpus",
         "MIT": "RAGTruth, TabFact, Evidence Inference, DeFacto, SciTab, Citation-Integrity, FactCG, "
         "Quintd-1, FEVER-Symmetric, Check-COVID, MuFaME, FacEval, BUMP",
         "OANC": "MultiNLI",
@@ -151,10 +160,18 @@ Baselines, intervals and other benchmarks: docs/judges.md.
     return before + more + mark + after
 
 
+def ship(name: str, judge: Path, folder: Path, identity: dict[str, Any]) -> None:
+    """Copy the weights of a judge, and write its judge.json."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for file in FILES[name]:
+        shutil.copyfile(judge / file, folder / file)
+    write_json(folder / JUDGE_FILE, identity)
+
+
 def main() -> None:
     """Copy the judge and write its card."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("name", choices=PLACES)
+    parser.add_argument("name", choices=LIMITS)
     parser.add_argument("run", type=Path)
     options = parser.parse_args()
     [report] = [one for one in read_reports(options.run / "eval") if one.benchmark == "ragtruth"]
@@ -164,15 +181,15 @@ def main() -> None:
         raise SystemExit(
             f"{judge}: its base lies in a folder here; train from what the Hub or a wheel brings"
         )
+    if SECOND in identity:
+        beside = read_identity(str(judge / SECOND)) | {"base_model": RERANKER, "base": {"name": RERANKER}}
+        ship(SECOND, judge / SECOND, folder / SECOND, without_places(SECOND, beside))
     identity |= {
         "parameters": load_judge(str(judge)).describe()["parameters"],
         "measured": measured(report),
     }
-    folder.mkdir(exist_ok=True)
-    for name in FILES[options.name]:
-        shutil.copyfile(judge / name, folder / name)
+    ship(options.name, judge, folder, identity)
     carry_trained_on(str(judge), folder)
-    write_json(folder / JUDGE_FILE, identity)
     write_text(folder / "README.md", card(options.name, identity))
     print(json.dumps(identity["measured"], indent=2))
 

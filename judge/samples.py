@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from judge.errors import InputError, unknown
-from judge.files import write_jsonl
+from judge.files import parse_json, write_jsonl
 from judge.rows import Meanings, check_jsonl_outputs, meanings_of, parse_label, read_rows
 from judge.types import LANGUAGES, Sample, Task, lone_surrogate
 
@@ -93,6 +93,11 @@ def sample_from_row(
         if labelled:
             raise wrong("label", str(error)) from None
     meta = {} if row.get("meta") in (None, "") else row["meta"]
+    if isinstance(meta, str):  # a cell of a table
+        try:
+            meta = parse_json(meta)
+        except (ValueError, RecursionError):
+            raise wrong("meta", f"is not valid JSON, expected an object: {meta!r:.60}") from None
     if not isinstance(meta, Mapping):
         raise wrong("meta", f"holds {meta!r:.60}, expected an object")
     identifier = row.get("id")
@@ -146,7 +151,7 @@ def other_columns(row: Mapping[str, Any]) -> dict[str, str]:
     for field in FIELDS:
         names = (field, *OTHER_NAMES.get(field, "").split())
         column = next((own[name] for name in names if name in own), field)
-        texts = field == "meta" and isinstance(row.get(column), str)  # no reader parses it as JSON
+        texts = field == "meta" and isinstance(row.get(column), str)  # of any form
         if column not in (field, *found.values()) and not texts:
             found[field] = column
     return found

@@ -15,7 +15,7 @@ from typing import Any
 
 from judge.baselines.overlap import overlap
 from judge.checker import Checker
-from judge.errors import InputError, unknown
+from judge.errors import InputError, counted, unknown
 from judge.types import Label, Mode, Sample, Verdict
 
 TRIVIAL_BASELINES = (
@@ -182,7 +182,7 @@ class TrivialBaseline(Checker):
         if not folds:
             counts = {label.value: sum(sample.label is label for sample in samples) for label in Label}
             raise InputError(
-                f"{self.name} cannot be fitted out of fold: {len(samples)} samples, of these "
+                f"{self.name} cannot be fitted out of fold: {counted(len(samples), 'sample')}, of these "
                 f"{counts['PASS']} PASS and {counts['FAIL']} FAIL, with too few documents of each; {_REMEDY}"
             )
         features = _features(self.name, samples)

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
 
 from judge.cli.start import DEMO, prepare
 from judge.configs import load_config
-from judge.errors import require
+from judge.errors import InputError, require
 from judge.files import locked
 from judge.progress import first_process
 from judge.shipped import find_recipe
@@ -17,6 +17,7 @@ from judge.training.checkpoints import describe_run, finished_run, resume_point
 from judge.training.config import DPORecipe, EncoderRecipe, RunConfig, SFTRecipe
 from judge.training.launch import obey_launcher
 
+Recipe = TypeVar("Recipe", bound=RunConfig)
 WORDS = Annotated[
     list[str] | None,
     typer.Argument(
@@ -59,6 +60,25 @@ def encoder_command(words: WORDS = None, resume: RESUME = False, overwrite: OVER
     run_recipe(EncoderRecipe, train_encoder, words or (), resume, overwrite)
 
 
+def _recipe(kind: type[Recipe], file: Path, overrides: Sequence[str]) -> Recipe:
+    """The recipe of a file; one that fits another command is told as such."""
+    try:
+        return load_config(kind, file, overrides)
+    except InputError:
+        fitting = [stage for other, stage in STAGES.items() if _fits(other, file)]
+        if fitting and STAGES[kind] not in fitting:
+            told = " or ".join(f"judge {stage}" for stage in fitting)
+            raise InputError(f"is a recipe of {told}, not of judge {STAGES[kind]}", file=file) from None
+        raise
+
+
+def _fits(kind: type[RunConfig], file: Path) -> bool:
+    try:
+        return bool(load_config(kind, file))
+    except InputError:
+        return False
+
+
 TRL = ("trl", "datasets")
 """Packages for training language models; encoders need only the toolkit's own dependencies."""
 STAGES: dict[type[RunConfig], str] = {SFTRecipe: "sft", DPORecipe: "dpo", EncoderRecipe: "encoder"}
@@ -86,7 +106,7 @@ def run_recipe(
     first = first_process()
     obey_launcher()  # before anything looks for GPUs
     file = find_recipe(recipe, stage)
-    config = load_config(kind, file, overrides)
+    config = _recipe(kind, file, overrides)
     with locked(Path(config.output), folder=True) if first else nullcontext():
         finished = finished_run(config, describe_run(config, stage)) if config.resume else None
         if finished is None:

@@ -210,7 +210,7 @@ def _table(path: Path, rows: Iterable[tuple[int, Sequence[str]]], document: str)
                 )
         row: Row = {name: cell for name, cell in zip(names, cells, strict=True) if name}
         for name, cell in row.items():
-            if (name == document and _LIST.match(cell)) or (name == "meta" and cell):
+            if name == document and _LIST.match(cell):
                 row[name] = _parsed(cell, path, line, name)
         yield line, row
 
@@ -219,9 +219,11 @@ def _parsed(cell: str, path: Path, line: int, field: str) -> Any:
     try:
         return parse_json(cell)
     except (ValueError, RecursionError):
-        wanted = ' as in ["one passage", "another"]' if field != "meta" else ""
         raise InputError(
-            f"is not valid JSON{wanted}: {cell!r:.60}", file=path, line=line, field=field
+            f'is not valid JSON as in ["one passage", "another"]: {cell!r:.60}',
+            file=path,
+            line=line,
+            field=field,
         ) from None
 
 

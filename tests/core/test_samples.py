@@ -183,6 +183,8 @@ def test_csv(tmp_path: Path) -> None:
         {"k": [1]},
     )
     assert (second.id, second.question, second.label, second.meta) == ("row-4", "", None, {})
+    path.write_text(path.read_text().replace("meta", "info"))
+    assert [one.meta for one in read_samples(path, {"meta": "info"})] == [{"k": [1]}, {}]
 
 
 @pytest.mark.parametrize(
@@ -195,7 +197,7 @@ def test_csv(tmp_path: Path) -> None:
         ("document,answer,answer\nd,a,b\n", r"in\.csv:1: column 'answer' appears twice in the header"),
         ("id,document,answer,\n1,d,a,\n2,d,a,or so\n", r"in\.csv:3: has text in column 4, which has no name"),
         ("document,answer\n\"['d', 'e']\",a\n", r"in\.csv:2: field 'document': is not valid JSON as in"),
-        ("document,answer,meta\nd,a,{\n", r"in\.csv:2: field 'meta': is not valid JSON"),
+        ("document,answer,meta\nd,a,{\n", r"in\.csv:2: field 'meta': is not valid JSON, expected an object"),
         ('document;answer;meta\nd;a;"{""k"": 1, ""k"": 2}"\n', r"in\.csv:2: field 'meta': is not valid JSON"),
         ("document,answer,lable\nd,a,PASS\n", r"in\.csv:2: field 'lable': unknown field.*'label'"),
     ],

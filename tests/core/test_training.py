@@ -291,6 +291,12 @@ def test_a_bad_recipe_ends_with_one_line(
     assert said.err.count("\n") == 1 and "did you mean 'learning_rate'?" in said.err
 
 
+@pytest.mark.parametrize(("command", "other"), [("sft", "encoder"), ("encoder", "sft")])
+def test_a_recipe_of_another_command_is_told(command: str, other: str, refused: Refused) -> None:
+    told = refused(command, f"recipes/reference/{other}.yaml")
+    assert f"is a recipe of judge {other}, not of judge {command}" in told
+
+
 # --- What a training starts from ----------------------------------------------------------------------------
 
 

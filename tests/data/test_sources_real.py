@@ -158,18 +158,18 @@ def test_the_reference_recipe_weighs_sources_that_its_data_has(
     labelled: set[str] = set()
     perturbed: set[str] = set()
     weights = load_config(EncoderRecipe, recipe / "encoder.yaml").source_weights
-    [told] = re.findall("'source_weights=(.*)'", (recipe / "Makefile").read_text(encoding="utf-8"))
-    weights_of_labelled = yaml.safe_load(told)
+    told = re.findall("(\\w+) := .*'source_weights=(.*)'", (recipe / "Makefile").read_text(encoding="utf-8"))
+    more = {name: set(yaml.safe_load(values)) for name, values in told}
     data = load_config(DataConfig, recipe / "data.yaml")
     for source in data.sources:
         files: list[Path | None] = [None]
         if source.path:  # of a folder, the files that are weighed
             place = shared_data / Path(source.path).relative_to("my-sets")
-            named = [place / f"{name}.jsonl.gz" for name in {*weights, *weights_of_labelled}]
+            named = [place / f"{name}.jsonl.gz" for name in set(weights).union(*more.values())]
             files = [file for file in named if file.is_file()] if place.is_dir() else [place]
         for file in files:
             found = read_source(source.model_copy(update={"path": file, "samples": None}), seed=0)
             names = {sample.source for sample in islice(found, 1)}
             (perturbed if data.perturbs(source) else labelled).update(names)
-    assert weights.keys() <= labelled | perturbed
-    assert weights_of_labelled.keys() <= labelled
+    assert weights.keys() | more["SECOND_WHOLE"] <= labelled | perturbed
+    assert more["LABELLED"] | more["SECOND_LABELLED"] <= labelled
