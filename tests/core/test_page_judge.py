@@ -425,7 +425,7 @@ def test_packed_weights_that_cannot_be_read(trained: Path, tmp_path: Path) -> No
 def test_the_reference_judge_is_small_and_says_what_it_is(capsys: pytest.CaptureFixture[str]) -> None:
     """It needs no download."""
     folder = Path(model_path(REFERENCE))
-    assert (folder / PACKED).stat().st_size <= 24_000_000
+    assert sum((part / PACKED).stat().st_size for part in (folder, folder / "second")) <= 58_000_000
     identity = read_identity(str(folder))
     assert read_identity(REFERENCE) == identity  # asks no Hub for a model of that name
     assert identity["base"] == {"name": "sentence-transformers/all-MiniLM-L6-v2"}

@@ -34,10 +34,12 @@ def test_the_wheel_is_the_packages(wheel: Path) -> None:
     assert {n for n in shipped if n.endswith(WEIGHTS)} == {
         "judge/reference/packed.safetensors",
         "judge/reference/trained_on.bin",  # hashes of documents
+        "judge/reference/second/packed.safetensors",
+        "judge/reference/second/token_head.safetensors",
         "judge/reference_1_5b/adapter_model.safetensors",
         "judge/reference_1_5b/trained_on.bin",
     }
-    assert wheel.stat().st_size < 43e6
+    assert wheel.stat().st_size < 76e6
 
 
 def test_the_sdist_is_what_the_wheel_is_built_from(sdist: Path) -> None:
