@@ -18,10 +18,9 @@ from judge.calibration.curve import Calibration
 from judge.encoder.folder import TOKEN_HEAD, TOKENIZER
 from judge.encoder.heads import CONFIG
 from judge.encoder.packed import PACKED
-from judge.encoder.second import SECOND
 from judge.files import JUDGE_FILE, write_json, write_text
 from judge.load import load_judge
-from judge.models.identity import read_identity
+from judge.models.identity import SECOND, read_identity
 from judge.models.trained_on import carry_trained_on
 from judge.shipped import REFERENCE, REFERENCE_1_5B, model_path
 from judge.training.card import model_card

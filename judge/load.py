@@ -11,7 +11,7 @@ from judge.cascade import SURE, CascadeJudge
 from judge.checker import Checker
 from judge.errors import InputError, unknown, warn
 from judge.judge import MAX_NEW_TOKENS, Decodings, Judge
-from judge.models.identity import asked_mode, read_identity, taught_mode
+from judge.models.identity import SECOND, asked_mode, read_identity, taught_mode
 from judge.models.quantization import QuantizationChoice
 from judge.models.runtimes import EXPORT, exported
 from judge.models.weights import Precision
@@ -141,7 +141,6 @@ def load_judge(
         raise InputError(f"threshold {threshold} was found for answers as a whole; give claims a number")
     from judge.calibration.threshold import deciding
     from judge.encoder.load import is_encoder
-    from judge.encoder.second import SECOND
     from judge.pages.load import reads_pages
 
     identity = {} if backend == "openai" else read_identity(model, revision)
@@ -222,7 +221,7 @@ def _load_encoder(
     """An encoder judge, with the second one beside it if it has one."""
     from judge.encoder.folder import find_folder
     from judge.encoder.load import load_encoder
-    from judge.encoder.second import SECOND, TwoEncoders, read_second
+    from judge.encoder.second import TwoEncoders, read_second
     from judge.pages.load import load_pages, reads_pages
 
     folder = find_folder(model_path(model), revision)

@@ -13,7 +13,7 @@ from judge.cascade import SURE
 from judge.cli.settings import SET, setting
 from judge.errors import InputError, unknown
 from judge.judge import MAX_NEW_TOKENS, Decodings
-from judge.models.identity import ENCODER, read_identity
+from judge.models.identity import ENCODER, SECOND, read_identity
 from judge.models.quantization import QuantizationChoice
 from judge.models.weights import Precision
 from judge.shipped import JUDGES, REFERENCE, is_baseline
@@ -211,7 +211,8 @@ def introduce(model: str) -> None:
     if model not in JUDGES:
         return
     found = read_identity(model)
-    measured, kind = found["measured"], "an encoder" if found["stage"] == ENCODER else "a language model"
+    kind = "an encoder" if found["stage"] == ENCODER else "a language model"
+    measured, kind = found["measured"], "two encoders" if SECOND in found else kind
     typer.echo(
         f"judge: {model}, {kind} of {found['parameters'] / 1e6:.0f}M parameters; balanced accuracy "
         f"{measured['balanced_accuracy']:.1f} % on {measured['on']}",

@@ -9,10 +9,10 @@ from judge.encoder.folder import TOKEN_HEAD, TOKENIZER, WEIGHTS
 from judge.encoder.heads import CONFIG
 from judge.encoder.load import FORM
 from judge.encoder.packed import PACKED, SCALE, unpack
-from judge.encoder.second import SECOND, add_second
+from judge.encoder.second import add_second
 from judge.errors import InputError
 from judge.files import JUDGE_FILE, appearing, write_json
-from judge.models.identity import ENCODER, FITTED, read_identity
+from judge.models.identity import ENCODER, FITTED, SECOND, read_identity
 from judge.models.trained_on import read_trained_on, write_trained_on
 from judge.progress import track
 

@@ -21,14 +21,11 @@ from judge.encoder.calibrated import CalibratedEncoder
 from judge.encoder.spans import labelled
 from judge.errors import InputError
 from judge.files import JUDGE_FILE, write_json
-from judge.models.identity import ENCODER, FITTED, read_identity
+from judge.models.identity import ENCODER, FITTED, SECOND, read_identity
 from judge.models.trained_on import FILE as TRAINED_ON
 from judge.prompting.finishing import finish
 from judge.shipped import model_path
 from judge.types import Label, Sample, Span, Usage, Verdict
-
-SECOND = "second"
-"""Folder of the second judge inside the first's, and the field of ``judge.json`` that says so."""
 
 
 class Second(StrictConfig):

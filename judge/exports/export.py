@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 from judge.calibration.curve import read_calibrations
 from judge.encoder.load import is_encoder
-from judge.encoder.second import SECOND, TwoEncoders
+from judge.encoder.second import TwoEncoders
 from judge.errors import InputError, JudgeError, require, unknown
 from judge.exports.parity import Parity, parity
 from judge.exports.prompts import prompt_texts
 from judge.files import JUDGE_FILE, appearing, write_json, write_text
 from judge.load import load_judge
 from judge.models.base import find_model, unknown_model
-from judge.models.identity import ENCODER, read_identity, trained_quantization
+from judge.models.identity import ENCODER, SECOND, read_identity, trained_quantization
 from judge.models.runtimes import EXPORT
 from judge.models.trained_on import carry_trained_on
 from judge.pages.checker import PagesJudge

@@ -18,6 +18,8 @@ from judge.types import MODES, Mode
 
 ENCODER = "encoder"
 """``stage`` of an encoder judge, see :mod:`judge.encoder`."""
+SECOND = "second"
+"""Folder of a second encoder inside the first's, and the field that says so (:mod:`judge.encoder.second`)."""
 
 
 def read_identity(model: str, revision: str | None = None) -> dict[str, Any]:

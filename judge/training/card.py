@@ -7,10 +7,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from judge.encoder.second import SECOND
 from judge.files import read_json, sha256_file
 from judge.models.base import describe_base, find_model
-from judge.models.identity import ENCODER, read_identity, rounded_base
+from judge.models.identity import ENCODER, SECOND, read_identity, rounded_base
 from judge.prompting.prompts import LABEL_WORDS, BuiltinPrompt
 from judge.training.arguments import precision_of
 from judge.training.config import RunConfig

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from judge.encoder.second import SECOND
 from judge.errors import JudgeError
+from judge.models.identity import SECOND
 from judge.models.trained_on import FILE
 from judge.training.checkpoints import remove, sync
 
