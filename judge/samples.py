@@ -93,7 +93,7 @@ def sample_from_row(
         if labelled:
             raise wrong("label", str(error)) from None
     meta = {} if row.get("meta") in (None, "") else row["meta"]
-    if isinstance(meta, str):  # a cell of a table
+    if isinstance(meta, str) and meta.startswith("{"):  # a cell of a table
         try:
             meta = parse_json(meta)
         except (ValueError, RecursionError):
