@@ -19,7 +19,7 @@ def pack_command(
         Path | None,
         typer.Option(metavar="JUDGE", help="Encoder judge put beside it: the verdict is the mean of both."),
     ] = None,
-    weight: Annotated[float, typer.Option(help="Weight of the second judge.")] = 0.5,
+    weight: Annotated[float | None, typer.Option(help="Weight of --second; 0.5 by default.")] = None,
 ) -> None:
     """Write a trained judge in a smaller file: an encoder in 8 bits, a LoRA judge at a lower rank.
 
@@ -37,15 +37,15 @@ def pack_command(
             raise InputError("no folder of that name here; name the folder of a trained judge", file=judge)
     of_lora = [(judge / "adapter_config.json").is_file() for judge in judges]
     if not any(of_lora):
-        from judge.encoder.packing import pack
+        from judge.encoder.packing import WEIGHT, pack
 
         if rank is not None:
             raise InputError("is for LoRA judges; an encoder is written in 8 bits. Omit it", field="--rank")
-        if not 0 < weight < 1:
-            raise InputError(f"is {weight:g}, expected a number between 0 and 1", field="--weight")
-        found = f"{pack(judges, out, second, weight) / 1e6:.1f} MB"
-    elif second is not None:
-        raise InputError("goes beside an encoder judge; omit it", field="--second")
+        if weight is not None and (second is None or not 0 < weight < 1):
+            raise InputError("is a number between 0 and 1, of a judge named by --second", field="--weight")
+        found = f"{pack(judges, out, second, weight or WEIGHT) / 1e6:.1f} MB"
+    elif second is not None or weight is not None:
+        raise InputError("is for encoder judges; omit it", field="--second" if second else "--weight")
     elif rank is None:
         raise InputError(
             "is a LoRA judge; give the rank of the smaller one: --rank 16",

@@ -41,7 +41,8 @@ def pack(judges: Sequence[Path], out: Path, second: Path | None = None, weight: 
         Bytes of the packed weights.
 
     Raises:
-        InputError: if one is no encoder judge or unlike the first, or ``out`` exists.
+        InputError: if one is no encoder judge or unlike the first, one has a second encoder and none is
+            given, or ``out`` exists.
     """
     from safetensors.torch import load_file, save_file
 
@@ -56,6 +57,11 @@ def pack(judges: Sequence[Path], out: Path, second: Path | None = None, weight: 
         if known.get("prompt_hash") != identities[0].get("prompt_hash"):
             raise InputError(
                 f"reads samples in another way than {judges[0]}: they cannot be averaged", file=judge
+            )
+        if SECOND in known and second is None:
+            raise InputError(
+                f"has a second encoder; say which one goes beside the packed one: --second {judge / SECOND}",
+                file=judge,
             )
     if out.exists():
         raise InputError("exists already; give another folder", file=out)

@@ -1,6 +1,6 @@
 """A second encoder beside another: one judge, whose log-odds are the weighted mean of both.
 
-    judge/reference/           reads pages; judge.json has {"second": {"weight": 0.4}}
+    judge/reference/           reads pages; judge.json has {"second": {"weight": 0.5}}
     judge/reference/second/    a judge of its own, which reads pairs
 
 Judges that err in different places do better together (logarithmic opinion pool: Genest and Zidek, 1986).
@@ -18,6 +18,7 @@ from pydantic import Field
 from judge.calibration.curve import chance, log_odds
 from judge.configs import StrictConfig, make_config
 from judge.encoder.calibrated import CalibratedEncoder
+from judge.encoder.folder import find_folder
 from judge.encoder.spans import labelled
 from judge.errors import InputError
 from judge.files import JUDGE_FILE, write_json
@@ -150,6 +151,5 @@ def add_second(judge: Path, second: Path, weight: float) -> None:
 
 def carry_second(judge: str, folder: Path) -> None:
     """Copy the second of a judge, if it has one, to a judge that was trained from it."""
-    source = Path(model_path(judge)) / SECOND
     if SECOND in read_identity(judge):
-        shutil.copytree(source, folder / SECOND)
+        shutil.copytree(find_folder(model_path(judge)) / SECOND, folder / SECOND)

@@ -116,6 +116,8 @@ def test_what_is_no_second(both: Path, pages: Path, tmp_path: Path) -> None:
     for second in (both, tmp_path):
         assert call("pack", pages, "--second", second, "--out", out) == 2 and not out.exists()
     assert call("pack", pages, "--second", pages, "--weight", 1, "--out", out) == 2
+    assert call("pack", pages, "--weight", 0.3, "--out", out) == 2
+    assert call("pack", both, "--out", out) == 2  # nothing may be lost unsaid
     for option in ({"pair": ["first=answer"]}, {"labels": "PASS=x"}):
         with pytest.raises(InputError, match="takes no"):
             load_judge(str(both), **option)
