@@ -172,12 +172,13 @@ def test_show(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def tiny_reference(bert: Path, package: Path) -> Path:
-    """In place of the package: the folder of an untrained encoder judge, packed as the shipped one is."""
+    """In place of the package: the folder of two untrained encoders, packed as the shipped ones are."""
     from judge.encoder.packing import pack
 
     known = json.loads((shipped.PACKAGE / shipped.REFERENCE / "judge.json").read_text())
-    known.pop("calibration", None)
-    pack([save_judge(package / "whole", known)], package / shipped.REFERENCE)
+    for field in ("calibration", "second"):
+        known.pop(field)
+    pack([save_judge(package / "whole", known)], package / shipped.REFERENCE, save_judge(package / "beside"))
     return package
 
 
