@@ -98,7 +98,7 @@ def note_few_answers(answers: int) -> None:
     if answers < FEW:
         say(
             f"note: {counted(answers, 'answer')} to learn from. On two domains {FEW} labelled answers raised "
-            "AUROC by two to four points and 500 by five to nine; fewer helped on only one of them. Label "
+            "AUROC by two to four points and 500 by about five; fewer helped on only one of them. Label "
             "more if you can"
         )
 
