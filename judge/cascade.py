@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Any
 
-from judge.calibration.curve import chance, log_odds
+from judge.calibration.curve import mean_chance
 from judge.checker import Checker, in_chunks
 from judge.errors import InputError
 from judge.types import Label, Mode, Sample, Verdict
@@ -116,12 +116,11 @@ def pooled(first: Verdict, second: Verdict, weight: float, threshold: float | No
     """
     if not weight or first.p_fail is None or second.p_fail is None or first.cut_chars:
         return second
-    odds = weight * _bounded_odds(first.p_fail) + (1 - weight) * _bounded_odds(second.p_fail)
-    p_fail = chance(odds)
+    p_fail = mean_chance(_bounded(second.p_fail), _bounded(first.p_fail), weight)
     label = Label.FAIL if p_fail >= (0.5 if threshold is None else threshold) else Label.PASS
     unsupported = second.unsupported or first.unsupported if label is Label.FAIL else ()
     return replace(second, label=label, p_fail=p_fail, unsupported=unsupported)
 
 
-def _bounded_odds(p_fail: float) -> float:
-    return log_odds(min(max(p_fail, NEVER), 1 - NEVER))
+def _bounded(p_fail: float) -> float:
+    return min(max(p_fail, NEVER), 1 - NEVER)

@@ -183,6 +183,14 @@ def chance(odds: float) -> float:
     return 1 / (1 + math.exp(min(-odds, 700)))
 
 
+def mean_chance(first: float, second: float, weight: float) -> float:
+    """The probability whose log-odds are the mean of two; the second's have the weight, the first's the rest.
+
+    A logarithmic opinion pool (Genest and Zidek, 1986): judges that err in different places do better so.
+    """
+    return chance((1 - weight) * log_odds(first) + weight * log_odds(second))
+
+
 def _fail_classes(described: Mapping[str, Any]) -> list[str] | None:
     found: list[str] | None = described.get("head", {}).get("fail")
     return found

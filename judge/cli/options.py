@@ -211,8 +211,9 @@ def introduce(model: str) -> None:
     if model not in JUDGES:
         return
     found = read_identity(model)
-    kind = "an encoder" if found["stage"] == ENCODER else "a language model"
-    measured, kind = found["measured"], "two encoders" if SECOND in found else kind
+    measured, kind = found["measured"], "an encoder" if found["stage"] == ENCODER else "a language model"
+    if SECOND in found:
+        kind = "two encoders"
     typer.echo(
         f"judge: {model}, {kind} of {found['parameters'] / 1e6:.0f}M parameters; balanced accuracy "
         f"{measured['balanced_accuracy']:.1f} % on {measured['on']}",

@@ -74,9 +74,10 @@ def _recipe(kind: type[Recipe], file: Path, overrides: Sequence[str]) -> Recipe:
 
 def _fits(kind: type[RunConfig], file: Path) -> bool:
     try:
-        return bool(load_config(kind, file))
+        load_config(kind, file)
     except InputError:
         return False
+    return True
 
 
 TRL = ("trl", "datasets")

@@ -9,7 +9,7 @@ from judge.encoder.folder import TOKEN_HEAD, TOKENIZER, WEIGHTS
 from judge.encoder.heads import CONFIG
 from judge.encoder.load import FORM
 from judge.encoder.packed import PACKED, SCALE, unpack
-from judge.encoder.second import add_second
+from judge.encoder.second import Second, copy_second
 from judge.errors import InputError
 from judge.files import JUDGE_FILE, appearing, write_json
 from judge.models.identity import ENCODER, FITTED, SECOND, read_identity
@@ -90,11 +90,12 @@ def pack(judges: Sequence[Path], out: Path, second: Path | None = None, weight: 
             save_file(mean(judges, _token_head), folder / TOKEN_HEAD)
         for name in (CONFIG, TOKENIZER):
             shutil.copyfile(judge / name, folder / name)
-        write_json(folder / JUDGE_FILE, identity)
         all_of_them = [*judges] if second is None else [*judges, second]
         write_trained_on(folder, *(read_trained_on(str(one)) for one in all_of_them))
         if second is not None:
-            add_second(folder, second, weight)
+            copy_second(second, folder)
+            identity[SECOND] = Second(weight=weight).model_dump()
+        write_json(folder / JUDGE_FILE, identity)
     return (out / PACKED).stat().st_size
 
 

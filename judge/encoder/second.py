@@ -3,7 +3,7 @@
     judge/reference/           reads pages; judge.json has {"second": {"weight": 0.5}}
     judge/reference/second/    a judge of its own, which reads pairs
 
-Judges that err in different places do better together (logarithmic opinion pool: Genest and Zidek, 1986).
+Judges that err in different places do better together (:func:`judge.calibration.curve.mean_chance`).
 """
 
 import shutil
@@ -15,7 +15,7 @@ from typing import Any, Self
 
 from pydantic import Field
 
-from judge.calibration.curve import chance, log_odds
+from judge.calibration.curve import Curve, mean_chance
 from judge.configs import StrictConfig, make_config
 from judge.encoder.calibrated import CalibratedEncoder
 from judge.encoder.folder import find_folder
@@ -69,33 +69,34 @@ class TwoEncoders(CalibratedEncoder):
 
     def check_chunk(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
         """Judge some samples with both."""
+        curve = self.curve()
         both = (self.first.check_chunk(samples), self.second.check_chunk(samples))
-        for sample, *verdicts in zip(samples, *both, strict=True):
-            yield self._mean(sample, *verdicts)
+        for sample, first, second in zip(samples, *both, strict=True):
+            yield self._mean(sample, first, second, curve)
 
     def check_sentences(
         self, samples: Sequence[Sample], sentences: Sequence[Sequence[Span]]
     ) -> Iterator[tuple[Verdict, tuple[Verdict, ...]]]:
         """Judge answers and each of their sentences with both."""
+        curve = self.curve()
         both = (one.check_sentences(samples, sentences) for one in (self.first, self.second))
         for sample, (whole, parts), (whole_too, parts_too) in zip(samples, *both, strict=True):
             means = (self._chance(*pair) for pair in zip(parts, parts_too, strict=True))
             yield (
-                self._mean(sample, whole, whole_too),
+                self._mean(sample, whole, whole_too, curve),
                 tuple(
                     part if mean is None else labelled(mean) for part, mean in zip(parts, means, strict=True)
                 ),
             )
 
-    def _mean(self, sample: Sample, first: Verdict, second: Verdict) -> Verdict:
+    def _mean(self, sample: Sample, first: Verdict, second: Verdict, curve: Curve | None) -> Verdict:
         """The verdict of both; without a probability of one, that one's, which says why."""
         p_fail = self._chance(first, second)
         if p_fail is None:
             return first if first.p_fail is None else second
-        used = (first.usage, second.usage)
-        usage = Usage(sum(one.prompt_tokens for one in used), sum(one.completion_tokens for one in used))
+        usage = Usage(first.usage.prompt_tokens + second.usage.prompt_tokens)  # encoders write nothing
         raw = Verdict(None, p_fail, cut_chars=max(first.cut_chars, second.cut_chars), usage=usage)
-        verdict = finish(raw, sample, self.mode, self.curve(), self.threshold)
+        verdict = finish(raw, sample, self.mode, curve, self.threshold)
         if verdict.label is Label.FAIL:
             verdict = replace(verdict, unsupported=first.unsupported or second.unsupported)
         return verdict
@@ -103,7 +104,7 @@ class TwoEncoders(CalibratedEncoder):
     def _chance(self, first: Verdict, second: Verdict) -> float | None:
         if first.p_fail is None or second.p_fail is None:
             return None
-        return chance((1 - self.weight) * log_odds(first.p_fail) + self.weight * log_odds(second.p_fail))
+        return mean_chance(first.p_fail, second.p_fail, self.weight)
 
     def reads_with(self) -> dict[str, Any]:
         """What the first reads with, and under ``second`` the other; the hash is that of both."""
@@ -127,13 +128,12 @@ def read_second(identity: Mapping[str, Any], folder: Path) -> Second | None:
     return None if values is None else make_config(Second, dict(values), (), folder / JUDGE_FILE)
 
 
-def add_second(judge: Path, second: Path, weight: float) -> None:
-    """Put a copy of an encoder judge beside another, as its second, and forget what was fitted before.
+def copy_second(second: Path, judge: Path) -> None:
+    """Put a copy of an encoder judge into the folder of another, without its own calibrations.
 
     Args:
-        judge: folder of the first judge.
-        second: folder of the second; its own calibrations are left out.
-        weight: see :class:`Second`.
+        second: its folder.
+        judge: folder of the first judge, whose ``judge.json`` names the second by a field.
 
     Raises:
         InputError: if the second is no encoder judge in a folder, or has a second itself.
@@ -145,8 +145,6 @@ def add_second(judge: Path, second: Path, weight: float) -> None:
     write_json(
         judge / SECOND / JUDGE_FILE, {name: value for name, value in identity.items() if name not in FITTED}
     )
-    first = {name: value for name, value in read_identity(str(judge)).items() if name not in FITTED}
-    write_json(judge / JUDGE_FILE, {**first, SECOND: Second(weight=weight).model_dump()})
 
 
 def carry_second(judge: str, folder: Path) -> None:
