@@ -50,10 +50,8 @@ MAY_LOAD = {
     f"judge/training/{name}.py"
     for name in ("batches", "callbacks", "encoder", "encoder_trainer", "lion", "pages", "probing", "trainer")
 }
-MAY_LOAD |= {f"judge/pages/{name}.py" for name in ("model", "bert")}
-MAY_LOAD |= {"judge/encoder/network.py"}
-MAY_LOAD |= {f"judge/models/{name}.py" for name in ("blocked_attention", "float32_linear")}
-MAY_LOAD |= {"judge/exports/onnx_file.py"}
+MAY_LOAD |= {f"judge/models/{name}.py" for name in ("bert", "blocked_attention", "float32_linear")}
+MAY_LOAD |= {"judge/encoder/network.py", "judge/pages/model.py", "judge/exports/onnx_file.py"}
 MODULES = [path.relative_to(ROOT) for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
 
 

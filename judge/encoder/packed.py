@@ -8,7 +8,7 @@ and by 0.018 at most. :mod:`judge.encoder.packing` writes such judges.
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judge.encoder.heads import Head
+from judge.encoder.heads import Head, read_config
 from judge.errors import JudgeError, brief
 
 if TYPE_CHECKING:
@@ -43,13 +43,17 @@ def load_packed(folder: Path, head: Head, **settings: Any) -> "EncoderNetwork":
     Raises:
         JudgeError: if the file is damaged, or its weights are not those of the network.
     """
-    from transformers import AutoConfig, AutoModelForSequenceClassification
-
     from judge.encoder.network import EncoderNetwork, read_token_head
+    from judge.models.bert import BertClassifier, BertConfig, is_bert
 
-    attention = {name: settings.pop(name) for name in ("attn_implementation",) if name in settings}
-    config = AutoConfig.from_pretrained(folder, **settings)
-    model = AutoModelForSequenceClassification.from_config(config, **attention)
+    if not settings and is_bert(read_config(folder)):  # to judge; training saves with transformers
+        model: Any = BertClassifier(BertConfig.read(folder), len(head.names))
+    else:
+        from transformers import AutoConfig, AutoModelForSequenceClassification
+
+        attention = {name: settings.pop(name) for name in ("attn_implementation",) if name in settings}
+        config = AutoConfig.from_pretrained(folder, **settings)
+        model = AutoModelForSequenceClassification.from_config(config, **attention)
     try:
         model.load_state_dict(unpack(folder))
     except RuntimeError as error:

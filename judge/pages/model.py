@@ -17,9 +17,9 @@ from torch import nn
 from judge.encoder.folder import WEIGHTS, find_folder
 from judge.encoder.packed import PACKED, unpack
 from judge.errors import JudgeError, brief
+from judge.models.bert import Bert, BertConfig, read_bert
 from judge.models.blocked_attention import Block
 from judge.models.identity import ENCODER
-from judge.pages.bert import Bert, BertConfig, read_bert
 from judge.pages.layout import PADDING, RUNS, Page, bert_tokenizer, page_arrays
 
 BARRED = -1e4

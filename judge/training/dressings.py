@@ -16,7 +16,10 @@ _BEFORE = (
 _AFTER = (
     " [2]", " [3]", " (1)", "\u00b9", " [source]", " (see above)", " [doc 1]", " \U0001f44d", " \U0001f389",
     "\n\nI hope this helps!", " Feel free to ask if you have other questions.", "\n\nSource: the document.",
-    " Have a nice day!", "\n", " \u2014",
+    " Have a nice day!", "\n", " \u2014", "\n\nThat is all I found.", " Happy to help with more!",
+    " Thank you for asking.", "\n\nPlease ask again if this is unclear.", "\n\nWould you like more details?",
+    " Just tell me if I can do more for you.", "\n\nI can explain this further if you like.",
+    "\n\nBest wishes!",
 )  # fmt: skip
 MARKS = ("spans", "errors", "inserted", "pair")
 """Fields of ``meta`` that say where an answer is wrong."""

@@ -24,10 +24,10 @@ from judge.errors import InputError, JudgeError, JudgeWarning
 from judge.files import write_json
 from judge.formats.spans import wrong_spans
 from judge.load import load_judge
+from judge.models.bert import read_bert
 from judge.models.blocked_attention import Block
 from judge.models.identity import read_identity
 from judge.models.trained_on import fingerprint, read_trained_on, write_trained_on
-from judge.pages.bert import read_bert
 from judge.pages.checker import PagesJudge
 from judge.pages.examples import by_document, example
 from judge.pages.layout import RUNS, Layout, bert_tokenizer, pages, runs

@@ -1,17 +1,17 @@
-"""BERT (arXiv 1810.04805) over pages, with the layer names of released weights.
+"""BERT (arXiv 1810.04805), with the layer names of released weights.
 
-Implemented here for two reasons: attention can run in blocks, and a fresh process can give a verdict without
-waiting for the import of transformers.
+Implemented here for two reasons: attention can run in blocks, for encoders that read pages; and a fresh
+process can give a verdict without waiting for the import of transformers.
 
 With a dense mask, PyTorch would compute every score and drop most. On a CPU each window and the answers of a
 page are blocks of :mod:`judge.models.blocked_attention`, 1.2 to 3.8 times as fast as PyTorch's own kernel
 with a mask, forward and backward. On a GPU PyTorch's kernel runs with the dense mask.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import torch
 from torch import nn
@@ -37,13 +37,14 @@ class BertConfig:
     max_position_embeddings: int
     type_vocab_size: int = 2
     layer_norm_eps: float = 1e-12
+    pad_token_id: int = 0
 
     @classmethod
     def read(cls, folder: Path) -> "BertConfig":
         """The config of a model folder. Raises ``InputError`` if it is not that of a BERT."""
         found = read_json(folder / FILE)
         kind, act = found.get("model_type"), found.get("hidden_act", "gelu")
-        if kind != "bert" or act != "gelu" or found.get("position_embedding_type", "absolute") != "absolute":
+        if not is_bert(found):
             raise InputError(
                 f"is of type {kind}, {act}; a judge that reads pages is made of a BERT",
                 file=folder / FILE,
@@ -55,6 +56,16 @@ class BertConfig:
         values = {name: getattr(self, name) for name in self.__slots__}
         kind = {"model_type": "bert", "architectures": ["BertModel"], "hidden_act": "gelu"}
         write_json(folder / FILE, {**kind, **values})
+
+
+def is_bert(config: Mapping[str, Any]) -> bool:
+    """Whether a ``config.json`` is that of a BERT as it is implemented here."""
+    return (
+        config.get("model_type") == "bert"
+        and config.get("hidden_act", "gelu") == "gelu"
+        and config.get("position_embedding_type", "absolute") == "absolute"
+        and not config.get("is_decoder", False)
+    )
 
 
 AttentionMask: TypeAlias = Sequence[Block] | torch.Tensor
@@ -166,6 +177,51 @@ class Bert(nn.Module):
         for layer in self.encoder["layer"]:
             hidden = layer(hidden, mask)
         return hidden
+
+
+class Classified(NamedTuple):
+    """What a :class:`BertClassifier` returns, by the names of transformers."""
+
+    logits: torch.Tensor
+    """``(rows, classes)``."""
+    hidden_states: tuple[torch.Tensor, ...]
+    """The last layer's alone: ``(rows, tokens, size)``."""
+
+
+class BertClassifier(nn.Module):
+    """A BERT that classifies pairs, as transformers' ``BertForSequenceClassification`` does.
+
+    Args:
+        config: the encoder's sizes.
+        classes: number of logits.
+    """
+
+    def __init__(self, config: BertConfig, classes: int):
+        super().__init__()
+        self.config = config
+        self.bert = Bert(config)
+        self.bert.pooler = nn.ModuleDict({"dense": nn.Linear(config.hidden_size, config.hidden_size)})
+        self.classifier = nn.Linear(config.hidden_size, classes)
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return self.classifier.weight.device
+
+    def forward(
+        self,
+        input_ids: torch.Tensor,
+        attention_mask: torch.Tensor,
+        token_type_ids: torch.Tensor,
+        output_hidden_states: bool = False,
+    ) -> Classified:
+        """Logits of pairs and hidden states; the arguments are those of transformers, ``(rows, tokens)``."""
+        positions = torch.arange(input_ids.shape[1], device=input_ids.device)
+        nothing = torch.zeros((), device=input_ids.device)
+        seen = attention_mask[:, None, None, :].bool()
+        hidden = self.bert(input_ids, positions, token_type_ids, nothing, seen)
+        pooled = torch.tanh(self.bert.pooler["dense"](hidden[:, 0]))
+        return Classified(self.classifier(pooled), (hidden,) if output_hidden_states else ())
 
 
 def stored_weights(folder: Path) -> dict[str, torch.Tensor]:
