@@ -50,9 +50,12 @@ def rank(seed: str, name: str) -> str:
 
 
 def pair_of(sample: Sample) -> str:
-    """The name of a sample's pair; for a single sample its id. Tables hold null or NaN for no pair."""
+    """A name of a sample's pair that no other source has; for a single sample its id.
+
+    Tables hold null or NaN for no pair.
+    """
     pair = sample.meta.get("pair")
-    return sample.id if pair in (None, "") or pair != pair else str(pair)
+    return sample.id if pair in (None, "") or pair != pair else f"{sample.source}\0{pair}"
 
 
 class DuplicateId(InputError):

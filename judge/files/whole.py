@@ -16,6 +16,8 @@ from typing import IO, Any
 from judge.errors import InputError, JudgeError
 from judge.files.runs import check_output
 
+GZIP = b"\x1f\x8b"
+"""The first bytes of a gzip file."""
 JUDGE_FILE = "judge.json"
 """The file next to a judge's weights with its prompt and mode, its origin and its calibration."""
 
@@ -41,6 +43,8 @@ def open_text(path: Path, remedy: str = "save it as UTF-8") -> Iterator[IO[str]]
         raise InputError("is a folder, expected a file", file=path) from None
     except UnicodeDecodeError as error:
         byte = f"byte {error.object[error.start]:#04x}"
+        if error.object.startswith(GZIP):
+            raise InputError(f"is a gzip file; rename it {path.name}.gz", file=path) from None
         if error.object.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             remedy = remedy.replace("cp1252", "utf-16")
         raise InputError(f"is not UTF-8 text ({byte}); {remedy}", file=path, line=_not_utf8(path)) from None

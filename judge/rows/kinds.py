@@ -29,7 +29,7 @@ _LIST = re.compile(r"\s*\[\s*(?:[\"']|\]\s*$)")
 
 _SEPARATOR = re.compile("sep=.?", re.IGNORECASE)
 """A line that Excel may write above the header."""
-_QUOTED = re.compile(r'(?<![^,;\t])"(?:[^"]|"")*"?')
+_QUOTED = re.compile(r'(?<![^,;\t|])"(?:[^"]|"")*"?')
 """A quoted cell of CSV."""
 
 
@@ -111,7 +111,7 @@ def _is_one_object(path: Path) -> bool:
             return False
 
 
-def _csv(path: Path, document: str, separators: str = ",;\t") -> Rows:
+def _csv(path: Path, document: str, separators: str = ",;\t|") -> Rows:
     """A header and rows of cells; the separator is the one that splits the header into most cells."""
     csv.field_size_limit(sys.maxsize)
     with open_text(path, remedy=ENCODING) as stream:

@@ -104,6 +104,7 @@ def test_a_wrong_row(row: object, field: str | None, message: str, tmp_path: Pat
         ("in.json", b"[3]", r"in\.json:1: is a JSON int, expected an object"),
         ("in.json", b'[\n{"answer"', r"in\.json:2: is not valid JSON"),
         ("in.json", b'\n\r\n [\n{"a" 1}', r"in\.json:4: is not valid JSON .Expecting ':' .* at column 6.$"),
+        ("in.jsonl", gzip.compress(b"{}"), r"in\.jsonl: is a gzip file; rename it in\.jsonl\.gz"),
         ("in.xlsx", b"PK", r"in\.xlsx: is damaged or not a spreadsheet"),
         (
             "in.jsonl.gz",
@@ -214,6 +215,7 @@ def test_wrong_csv(lines: str, message: str, tmp_path: Path) -> None:
     [
         ("in.csv", '\ufeffdocument;answer\n"a,b;c";1,5\n;\n\n'),
         ("in.csv", "document\tanswer\na,b;c\t1,5\n"),
+        ("in.csv", 'document|answer\n"a,b;c"|1,5\n'),
         ("in.csv", 'sep=;\r\ndocument;answer\r\n"a,b;c";1,5\r\n'),
         ("in.csv", "\tdocument\tanswer\n0\ta,b;c\t1,5\n"),
         ("in.tsv", "document\tanswer\r\na,b;c\t1,5\r\n"),

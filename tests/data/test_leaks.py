@@ -17,6 +17,7 @@ from data_pipeline.leaks.gate import LeakGate, leaks_in
 from data_pipeline.leaks.index import BenchmarkIndex, Kind
 from data_pipeline.leaks.shingles import fingerprint, shingles, shingles_of, words
 from data_pipeline.sources.starter import load_starter
+from data_pipeline.sources.store import pair_of
 from judge.errors import InputError
 from judge.files import open_text, write_jsonl
 from judge.formats.shared import side_of
@@ -136,17 +137,22 @@ def test_planted_leaks_are_found_and_others_left_alone() -> None:
 
 
 def test_pairs_go_together_and_others_about_their_document_by_themselves(index: BenchmarkIndex) -> None:
-    """The row that leaks may stand behind its counterpart, and may be about another document."""
+    """The row that leaks may stand behind its counterpart, and may be about another document.
+
+    A pair of another source may have the same name.
+    """
     rows = [
         Sample("1", LAKE[::-1], "x", group="a", meta={"pair": "p"}),
         Sample("2", "A free document.", "x", group="a"),
         Sample("3", BRIDGE, "x", group="a", meta={"pair": "p"}), Sample("4", BRIDGE, "x"),
         Sample("5", "Another free document.", "x"),
+        Sample("6", "A third free document.", "x", source="other", meta={"pair": "p"}),
     ]  # fmt: skip
     leaks = leaks_in(rows, index.check)
     assert {pair: (leak.benchmark, leak.id) for pair, leak in leaks.items()} == {
-        "p": ("bridges", "b1"), "4": ("bridges", "b1"),
+        pair_of(rows[0]): ("bridges", "b1"), "4": ("bridges", "b1"),
     }  # fmt: skip
+    assert pair_of(rows[0]) == pair_of(rows[2]) != pair_of(rows[5])
 
 
 # --- Long documents -----------------------------------------------------------------------------------------
