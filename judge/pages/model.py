@@ -15,6 +15,7 @@ from tokenizers import Tokenizer
 from torch import nn
 
 from judge.encoder.folder import WEIGHTS, find_folder
+from judge.encoder.markup import skip_markup
 from judge.encoder.packed import PACKED, unpack
 from judge.errors import JudgeError, brief
 from judge.models.bert import Bert, BertConfig, read_bert
@@ -197,7 +198,9 @@ def start_network(model: str) -> tuple[PagesNetwork, Tokenizer]:
     """
     folder = find_folder(model)
     backbone, _ = read_bert(folder)
-    return PagesNetwork(backbone), bert_tokenizer(folder)
+    tokenizer = bert_tokenizer(folder)
+    skip_markup(tokenizer)
+    return PagesNetwork(backbone), tokenizer
 
 
 def load_network(folder: Path) -> tuple[PagesNetwork, Tokenizer]:

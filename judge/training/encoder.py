@@ -12,6 +12,7 @@ from judge.encoder.checker import EncoderJudge
 from judge.encoder.examples import counts, items
 from judge.encoder.folder import find_folder, longest_pair, read_tokenizer
 from judge.encoder.heads import read_config, read_head
+from judge.encoder.markup import skip_markup
 from judge.encoder.network import EncoderNetwork, start_network, training_settings
 from judge.encoder.pairs import Form, Pairing
 from judge.errors import InputError
@@ -57,7 +58,10 @@ def train_encoder(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[
     set_seed(recipe.seed)
     file = data_file(recipe, "samples.jsonl")
     network, folder, form = start(recipe)
-    pairing = Pairing(read_tokenizer(folder), form)
+    tokenizer = read_tokenizer(folder)
+    if known.get("stage") != ENCODER:  # a judge goes on reading as it was trained to
+        skip_markup(tokenizer)
+    pairing = Pairing(tokenizer, form)
     splits = read_splits(file)
     labelled = with_dressed(splits["train"], recipe.dressings, recipe.seed)
     train, left_out = items(labelled, pairing, recipe.max_pairs)
@@ -86,7 +90,7 @@ def train_encoder(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[
         train_dataset=rows,
         eval_dataset=mixed_batches(kept_out, recipe) if kept_out else None,
         data_collator=partial(collate, pairing=pairing, pad_id=network.pad_id),
-        save=partial(save_judge, tokenizer_folder=folder),
+        save=partial(save_judge, tokenizer_folder=folder, tokenizer=tokenizer),
         token_weight=recipe.token_weight,
         callbacks=list(callbacks),
     )

@@ -4,18 +4,22 @@ import copy
 import random
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from judge.encoder.examples import UNKNOWN, Item, token_labels
+from judge.encoder.folder import TOKENIZER
 from judge.encoder.network import EncoderNetwork
 from judge.encoder.pairs import Pairing
 from judge.encoder.rows import padded
 from judge.training.batches import BatchTrainer
 from judge.training.config import EncoderRecipe
 from judge.types import Label, Sample
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
 
 POOL = 600
 """Documents sorted by length together, so that batches need little padding and are still mixed."""
@@ -100,8 +104,15 @@ class EncoderTrainer(BatchTrainer):
         return (loss, scores) if return_outputs else loss
 
 
-def save_judge(network: EncoderNetwork, folder: Path, tokenizer_folder: Path) -> None:
-    """Write a network with its adapters merged, and its tokenizer, as transformers reads them."""
+def save_judge(network: EncoderNetwork, folder: Path, tokenizer_folder: Path, tokenizer: "Tokenizer") -> None:
+    """Write a network with its adapters merged, and its tokenizer, as transformers reads them.
+
+    Args:
+        network: the trained network.
+        folder: where to.
+        tokenizer_folder: holds transformers' settings of the tokenizer.
+        tokenizer: reads texts as in training.
+    """
     from transformers import AutoTokenizer
 
     if hasattr(network.model, "merge_and_unload"):
@@ -109,3 +120,4 @@ def save_judge(network: EncoderNetwork, folder: Path, tokenizer_folder: Path) ->
         network = EncoderNetwork(merged, network.head, network.token_head)
     network.save(folder)
     AutoTokenizer.from_pretrained(tokenizer_folder).save_pretrained(folder)
+    tokenizer.save(str(folder / TOKENIZER))

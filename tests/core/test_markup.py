@@ -1,0 +1,57 @@
+"""Markup that encoders skip: what is read of an answer, and where it stands."""
+
+import pytest
+from tokenizers import Tokenizer, models, pre_tokenizers
+
+from eval.benchmarks.probes.dressings import DRESSINGS
+from judge.encoder.markup import skip_markup
+from judge.load import load_judge
+from judge.shipped import REFERENCE
+from judge.types import Sample
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> Tokenizer:
+    """Splits at blanks and punctuation, and knows no word."""
+    found = Tokenizer(models.WordLevel({"?": 0}, "?"))
+    found.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    skip_markup(found)
+    return found
+
+
+def read(tokenizer: Tokenizer, text: str) -> str:
+    """The parts of a text that become tokens."""
+    return " ".join(text[start:end] for start, end in tokenizer.encode(text).offsets)
+
+
+@pytest.mark.parametrize(
+    ("text", "seen"),
+    [
+        ("It has **42** rooms [1][2].", "It has 42 rooms ."),
+        ("*Really* good.[3] More", "Really good . More"),
+        ("***Rome*** [12]", "Rome"),
+        ("• one\n• two\n- three\n* four", "one two three four"),
+        ("Yes \U0001f642", "Yes"),
+        ("\U0001f44e", "\U0001f44e"),  # the whole answer
+        # What may be part of the meaning stays.
+        ("a[1] = 2**3", "a [ 1 ] = 2 * * 3"),
+        ("2 * 3 = 6", "2 * 3 = 6"),
+        ("-5 degrees", "- 5 degrees"),
+        ("[1] Smith et al.", "[ 1 ] Smith et al ."),
+        ("in [1998] it", "in [ 1998 ] it"),
+        ("snake_case", "snake _ case"),
+    ],
+)
+def test_what_is_read(tokenizer: Tokenizer, text: str, seen: str) -> None:
+    assert read(tokenizer, text) == seen
+
+
+@pytest.mark.parametrize("name", ["citation", "sentence citations", "emoji", "bold", "bullet"])
+def test_the_shipped_judge_does_not_see_a_dressing(name: str) -> None:
+    judge = load_judge(REFERENCE)
+    document = "The tower was built in 1931. It is 22 m high, and 40 people may stand on it."
+    for answer in ("It is 22 m high. 40 people may stand on it.", "The tower is 30 m high."):
+        plain, dressed = judge.check(
+            [Sample("1", document, one) for one in (answer, DRESSINGS[name](answer))]
+        )
+        assert dressed.p_fail == pytest.approx(plain.p_fail, abs=1e-6)
