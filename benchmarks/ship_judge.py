@@ -29,8 +29,8 @@ RERANKER = "cross-encoder/ms-marco-MiniLM-L-12-v2"
 """Where the second encoder of ``reference`` starts."""
 PLACES = {
     SECOND: {
-        "model": "runs/reference/second-inference",
-        "data": "runs/reference/data",
+        "model": "runs/reference/second-start",
+        "data": "runs/reference/data-further",
         "output": "runs/reference/second",
     },
     REFERENCE: {

@@ -155,21 +155,33 @@ def test_the_reference_recipe_weighs_sources_that_its_data_has(
     """A weight for a source that is not in the data stops a training, after the hours of the one before."""
     monkeypatch.setenv("JUDGE_DATA_DIR", str(shared_data))  # for sources without a path
     recipe = Path("recipes/reference")
+    weights = load_config(EncoderRecipe, recipe / "encoder.yaml").source_weights
+    made = (recipe / "Makefile").read_text(encoding="utf-8")
+    values = dict(re.findall("(\\w+) := (.*)", made))
+    made = re.sub(r"\$\((\w+)\)", lambda name: values.get(name[1], name[0]), made)
+    told = re.findall("(\\w+) := .*'source_weights=(.*)'", made)
+    more = {name: set(yaml.safe_load(values)) for name, values in told}
+    assert more.keys() == {"LABELLED", "SECOND_WHOLE", "SECOND_LABELLED", "FURTHER"}
+    named = set(weights).union(*more.values())
+    labelled, perturbed = sources_of(recipe / "data.yaml", shared_data, named)
+    assert weights.keys() | more["SECOND_WHOLE"] <= labelled | perturbed
+    assert more["LABELLED"] | more["SECOND_LABELLED"] <= labelled
+    assert more["FURTHER"] <= set.union(*sources_of(recipe / "data-further.yaml", shared_data, named))
+
+
+def sources_of(recipe: Path, shared_data: Path, named: set[str]) -> tuple[set[str], set[str]]:
+    """The sources of a data recipe, labelled and perturbed; of a folder, those that are named."""
     labelled: set[str] = set()
     perturbed: set[str] = set()
-    weights = load_config(EncoderRecipe, recipe / "encoder.yaml").source_weights
-    told = re.findall("(\\w+) := .*'source_weights=(.*)'", (recipe / "Makefile").read_text(encoding="utf-8"))
-    more = {name: set(yaml.safe_load(values)) for name, values in told}
-    data = load_config(DataConfig, recipe / "data.yaml")
+    data = load_config(DataConfig, recipe)
     for source in data.sources:
         files: list[Path | None] = [None]
-        if source.path:  # of a folder, the files that are weighed
+        if source.path:
             place = shared_data / Path(source.path).relative_to("my-sets")
-            named = [place / f"{name}.jsonl.gz" for name in set(weights).union(*more.values())]
-            files = [file for file in named if file.is_file()] if place.is_dir() else [place]
+            some = [place / f"{name}.jsonl.gz" for name in named]
+            files = [file for file in some if file.is_file()] if place.is_dir() else [place]
         for file in files:
             found = read_source(source.model_copy(update={"path": file, "samples": None}), seed=0)
             names = {sample.source for sample in islice(found, 1)}
             (perturbed if data.perturbs(source) else labelled).update(names)
-    assert weights.keys() | more["SECOND_WHOLE"] <= labelled | perturbed
-    assert more["LABELLED"] | more["SECOND_LABELLED"] <= labelled
+    return labelled, perturbed
