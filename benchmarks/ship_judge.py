@@ -59,8 +59,8 @@ LICENCES = {
         "Quintd-1, FEVER-Symmetric, Check-COVID, MuFaME, FacEval, BUMP",
         "OANC": "MultiNLI",
         "CC BY 4.0": "WANLI",
-        "CC BY-SA 3.0 and 4.0": "SNLI and its counterfactuals, MED, FOLIO, FEVEROUS, SQuAD 2.0, BoolQ, "
-        "XQuAD, FEVER (the DocNLI form BSD-3)",
+        "CC BY-SA 3.0 and 4.0": "SNLI and its counterfactuals, Breaking NLI, MED, FOLIO, FEVEROUS, "
+        "SQuAD 2.0, BoolQ, XQuAD, FEVER (the DocNLI form BSD-3)",
         "ODC-BY": "WiCE",
         "CDLA-Sharing 1.0, CC BY 4.0": "BEGIN",
     },

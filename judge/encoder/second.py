@@ -1,6 +1,6 @@
 """A second encoder beside another: one judge, whose log-odds are the weighted mean of both.
 
-    judge/reference/           reads pages; judge.json has {"second": {"weight": 0.5}}
+    judge/reference/           reads pages; judge.json has {"second": {"weight": 0.45}}
     judge/reference/second/    a judge of its own, which reads pairs
 
 Judges that err in different places do better together (:func:`judge.calibration.curve.mean_chance`).
