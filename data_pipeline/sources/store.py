@@ -55,7 +55,7 @@ def pair_of(sample: Sample) -> str:
     Tables hold null or NaN for no pair.
     """
     pair = sample.meta.get("pair")
-    return sample.id if pair in (None, "") or pair != pair else f"{sample.source}\0{pair}"
+    return sample.id if pair in (None, "") or pair != pair else f"{sample.source}\n{pair}"
 
 
 class DuplicateId(InputError):

@@ -2,6 +2,7 @@
 
 from judge.files.runs import differences, is_stream, locked
 from judge.files.whole import (
+    GZIP,
     JUDGE_FILE,
     Appender,
     appearing,
@@ -22,6 +23,7 @@ from judge.files.whole import (
 )
 
 __all__ = [
+    "GZIP",
     "JUDGE_FILE",
     "Appender",
     "appearing",

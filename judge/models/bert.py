@@ -200,6 +200,7 @@ class BertClassifier(nn.Module):
         super().__init__()
         self.config = config
         self.bert = Bert(config)
+        # Within the encoder, because released weights name it so.
         self.bert.pooler = nn.ModuleDict({"dense": nn.Linear(config.hidden_size, config.hidden_size)})
         self.classifier = nn.Linear(config.hidden_size, classes)
 

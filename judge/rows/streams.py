@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from judge.errors import InputError, JudgeError
-from judge.files import is_stream
+from judge.files import GZIP, is_stream
 from judge.rows.kinds import file_type
 
 
@@ -72,7 +72,7 @@ def _type_of(file: Path, encoding: str) -> str:
     with file.open("rb") as stream:
         begins = stream.read(4096)
     packed = ""
-    if begins.startswith(b"\x1f\x8b"):
+    if begins.startswith(GZIP):
         packed = ".gz"
         with gzip.open(file) as unpacked:
             begins = unpacked.read(4096)

@@ -4,6 +4,7 @@ import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers
 
 from eval.benchmarks.probes.dressings import DRESSINGS
+from judge.checker import Checker
 from judge.encoder.markup import skip_markup
 from judge.load import load_judge
 from judge.shipped import REFERENCE
@@ -46,9 +47,14 @@ def test_what_is_read(tokenizer: Tokenizer, text: str, seen: str) -> None:
     assert read(tokenizer, text) == seen
 
 
+@pytest.fixture(scope="module")
+def judge() -> Checker:
+    """The judge that ships."""
+    return load_judge(REFERENCE)
+
+
 @pytest.mark.parametrize("name", ["citation", "sentence citations", "emoji", "bold", "bullet"])
-def test_the_shipped_judge_does_not_see_a_dressing(name: str) -> None:
-    judge = load_judge(REFERENCE)
+def test_the_shipped_judge_does_not_see_a_dressing(judge: Checker, name: str) -> None:
     document = "The tower was built in 1931. It is 22 m high, and 40 people may stand on it."
     for answer in ("It is 22 m high. 40 people may stand on it.", "The tower is 30 m high."):
         plain, dressed = judge.check(
