@@ -48,7 +48,7 @@ LAYERS = (
 HEAVY = {"torch", "transformers", "datasets", "trl", "peft", "sklearn", "pyarrow"}
 MAY_LOAD = {
     f"judge/training/{name}.py"
-    for name in ("batches", "callbacks", "encoder", "encoder_trainer", "lion", "pages", "probing", "trainer")
+    for name in ("batches", "callbacks", "encoder", "encoder_trainer", "lion", "pages", "starts", "trainer")
 }
 MAY_LOAD |= {f"judge/models/{name}.py" for name in ("bert", "blocked_attention", "float32_linear")}
 MAY_LOAD |= {"judge/encoder/network.py", "judge/pages/model.py", "judge/exports/onnx_file.py"}

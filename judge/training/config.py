@@ -106,7 +106,8 @@ class EncoderRecipe(RunConfig):
 
     reads: Literal["pairs", "pages"] = "pairs"
     """``pairs``: a plain cross-encoder. ``pages``: windows computed once for all answers, with n-gram overlap
-    features (:mod:`judge.pages`); BERT models only. An existing encoder judge keeps its own kind."""
+    features (:mod:`judge.pages`); BERT models only. A judge of pairs becomes one of pages by it, but not the
+    other way round."""
     window_tokens: PositiveInt = 512
     """Longest pair (document window, question and answer) or longest window of a page; at most what the
     encoder can read."""

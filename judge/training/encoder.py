@@ -51,7 +51,7 @@ def train_encoder(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[
     """
     check_trainer(TrainingArguments, recipe)
     known = read_identity(model_path(recipe.model))
-    if reads_pages(known) or (recipe.reads == "pages" and known.get("stage") != ENCODER):
+    if reads_pages(known) or recipe.reads == "pages":
         from judge.training.pages import train_pages
 
         return train_pages(recipe, callbacks)

@@ -18,6 +18,7 @@ from judge.models.identity import ENCODER, read_identity
 from judge.pages.checker import PagesJudge, describe_layout
 from judge.pages.examples import DocumentExamples, LabelledAnswer, by_document, counts
 from judge.pages.layout import Layout, Page, pages
+from judge.pages.load import reads_pages
 from judge.pages.model import PageBatch, PagesNetwork, load_network, start_network
 from judge.shipped import model_path
 from judge.training.arguments import make_arguments, precision_of, run_arguments
@@ -34,8 +35,8 @@ from judge.training.config import EncoderRecipe
 from judge.training.drawing import times_taken
 from judge.training.dressings import with_dressed
 from judge.training.models import data_file
-from judge.training.probing import start_from_probe
 from judge.training.run import train_and_save
+from judge.training.starts import start_from_pairs, start_from_probe
 from judge.types import Language, Sample
 
 MAX_WINDOWS = 4
@@ -55,7 +56,8 @@ def train_pages(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[st
     """Train on the labelled samples of a built data set; save the network, ``judge.json`` and card.
 
     Args:
-        recipe: the training recipe; its ``model`` is a BERT, or an encoder judge to train further.
+        recipe: the training recipe; its ``model`` is a BERT, or an encoder judge to train further. One of
+            pairs becomes one of pages.
         callbacks: further callbacks for transformers' trainer.
 
     Returns:
@@ -71,8 +73,12 @@ def train_pages(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[st
     set_seed(recipe.seed)
     file = data_file(recipe, "samples.jsonl")
     model = model_path(recipe.model)
-    started = read_identity(model).get("stage") == ENCODER
-    network, tokenizer = load_network(Path(model)) if started else start_network(model)
+    known = read_identity(model)
+    started = known.get("stage") == ENCODER
+    if reads_pages(known):
+        network, tokenizer = load_network(Path(model))
+    else:
+        network, tokenizer = start_from_pairs(Path(model), known) if started else start_network(model)
     positions = network.backbone.config.max_position_embeddings
     if positions < recipe.window_tokens:
         raise InputError(f"{recipe.model} knows {positions} positions", field="window_tokens")

@@ -34,6 +34,7 @@ from judge.pages.layout import RUNS, Layout, bert_tokenizer, pages, runs
 from judge.pages.model import PageBatch, PagesNetwork, start_network
 from judge.samples import read_samples, write_samples
 from judge.shipped import REFERENCE, model_path
+from judge.training import encoder
 from judge.training.drawing import times_taken
 from judge.training.pages import train_pages as train_encoder
 from judge.types import Label, Sample, Span
@@ -319,6 +320,28 @@ def test_training_starts_from_a_probe(bert: Path, tmp_path: Path) -> None:
     samples = list(read_samples(data / "samples.jsonl"))
     told = [verdict.p_fail for verdict in judge.check(samples)]
     assert roc_auc_score([sample.label is Label.FAIL for sample in samples], told) > 0.6
+
+
+def test_a_judge_of_pairs_becomes_one_of_pages(bert: Path, tmp_path: Path) -> None:
+    """It keeps encoder and heads; the segments of pairs that began with the answer change places."""
+    data, told, out = build_towers(tmp_path, 24, 0), tmp_path / "pairs", tmp_path / "out"
+    encoder.train_encoder(recipe(bert, data, told, first="answer", max_steps=2))
+    pack([told], tmp_path / "packed")
+    settings = {"reads": "pages", "max_steps": 1, "learning_rate": 1e-12}
+    encoder.train_encoder(recipe(tmp_path / "packed", data, out, **settings))
+    assert isinstance(load_judge(str(out)), PagesJudge)
+    before, after = load_file(told / "model.safetensors"), load_file(out / "model.safetensors")
+    kinds = "embeddings.token_type_embeddings.weight"
+    same = {
+        "backbone.encoder.layer.1.output.dense.weight": before["bert.encoder.layer.1.output.dense.weight"],
+        f"backbone.{kinds}": before[f"bert.{kinds}"].flip(0),
+        "answer.0.weight": before["bert.pooler.dense.weight"],
+        "answer.2.weight": before["classifier.weight"],
+        "token.weight": load_file(told / "token_head.safetensors")["weight"],
+        "levels.weight": torch.zeros_like(after["levels.weight"]),
+    }
+    for name, value in same.items():
+        torch.testing.assert_close(after[name], value, rtol=0, atol=1e-2 * float(value.abs().max() or 1))
 
 
 def test_a_hidden_value_that_is_noise_gets_no_weight(bert: Path, tmp_path: Path) -> None:
