@@ -6,15 +6,17 @@ from data_pipeline.config import DataConfig
 from data_pipeline.edits.perturber import RulePerturber
 from data_pipeline.teachers.base import Teacher
 from data_pipeline.teachers.llm import LLMTeacher
-from data_pipeline.teachers.pool import ChatModels
+from data_pipeline.teachers.pool import ChatModels, StandIn
 from data_pipeline.teachers.rules import RulesTeacher
 
 
 class Teachers(ChatModels):
     """The teachers of a data recipe, the rules among them. A context manager."""
 
-    def __init__(self, config: DataConfig, say: Callable[[str], None] = lambda _: None):
-        super().__init__(config.teachers, config.calls, config.seed, say)
+    def __init__(
+        self, config: DataConfig, say: Callable[[str], None] = lambda _: None, stand_in: StandIn | None = None
+    ):
+        super().__init__(config.teachers, config.calls, config.seed, say, stand_in)
         self.config = config
 
     def get(self, name: str) -> Teacher:

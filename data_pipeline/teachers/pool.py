@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -9,15 +10,18 @@ from data_pipeline.teachers.base import Ask
 from data_pipeline.teachers.config import CallsConfig, TeacherConfig
 from data_pipeline.teachers.llm import asking
 from data_pipeline.teachers.local import LocalClient
-from judge.remote.budget import Budget
+from judge.remote.budget import Budget, Estimate
 from judge.remote.cache import CallCache
 from judge.remote.chat import ChatRequest, Reply
 from judge.remote.client import ChatClient
+from judge.remote.config import EndpointConfig, Prices
 
 EVERY = 10.0
 """Seconds between two lines about the calls of a teacher."""
 
 Run = Callable[[Iterable[ChatRequest]], Iterator[Reply]]
+StandIn = Callable[[ChatRequest], str]
+"""Says what to take for the reply to a request in a dry run."""
 
 
 class Tally:
@@ -84,6 +88,8 @@ class ChatModels:
         calls: the call cache and the limits of a run.
         seed: the sampling seed.
         say: called from time to time with a progress line.
+        stand_in: for a dry run: nobody is asked. Replies come from the cache or else from here, and
+            ``estimates`` says by teacher what the requests would use.
 
     Raises:
         InputError: on first use, if an endpoint has no key, a model is unknown, or the cache file is not one.
@@ -95,13 +101,15 @@ class ChatModels:
         calls: CallsConfig,
         seed: int,
         say: Callable[[str], None] = lambda _: None,
+        stand_in: StandIn | None = None,
     ):
         self._settings = {teacher.name: teacher for teacher in teachers}
-        self._calls, self._seed, self._say = calls, seed, say
+        self._calls, self._seed, self._say, self._stand_in = calls, seed, say, stand_in
         self._cache: CallCache | None = None
         self._asks: dict[str, Ask] = {}
         self.budget = Budget(calls.money, calls.tokens)
         self.tallies: dict[str, Tally] = {}
+        self.estimates: dict[str, Estimate] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -133,6 +141,8 @@ class ChatModels:
         return self._cache
 
     def _runner(self, settings: TeacherConfig) -> Run:
+        if self._stand_in is not None:
+            return partial(self._count, settings, self._stand_in)
         if settings.endpoint is not None:
             return ChatClient(settings.endpoint, name=settings.name, cache=self.cache, budget=self.budget).run
         from judge.backends.transformers import TransformersBackend
@@ -141,6 +151,21 @@ class ChatModels:
         model = settings.model or ""
         backend = TransformersBackend(load_model(model, precision=settings.precision))
         return LocalClient(backend, f"{model} {backend.model.dtype}", self.cache, settings.name).run
+
+    def _count(
+        self, settings: TeacherConfig, stand_in: StandIn, requests: Iterable[ChatRequest]
+    ) -> Iterator[Reply]:
+        """Add requests to the estimates; a reply in the cache leads to the same later calls as in a run."""
+        # A model in this process costs nothing; its calls are cached under its name, like an endpoint's.
+        free = EndpointConfig(model=settings.model or "none", prices=Prices(prompt=0, completion=0))
+        client = ChatClient(settings.endpoint or free, name=settings.name, cache=self.cache)
+        for request in requests:
+            one = client.estimate([request])
+            before = self.estimates.get(settings.name)
+            self.estimates[settings.name] = one if before is None else before + one
+            text = stand_in(request)
+            keys = () if request.schema is None else request.schema["properties"]
+            yield client.cached(request) or Reply(text, parsed=dict.fromkeys(keys, text))
 
     def costs(self) -> dict[str, Any]:
         """Calls, cost and sampling of each chat model, for the manifest."""

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import judge
-from data_pipeline.build.dry_run import CountingModels, said
 from data_pipeline.papers.dialogues import dialogue_prompts as prompts
 from data_pipeline.papers.dialogues.config import DialoguesConfig
 from data_pipeline.papers.dialogues.talk import Rewritten, talk
@@ -24,7 +23,7 @@ from judge.errors import unknown
 from judge.files import sha256_file, write_json, write_jsonl
 from judge.formats.records import read_lines
 from judge.remote.budget import Estimate
-from judge.remote.chat import ChatRequest, Reply
+from judge.remote.chat import ChatRequest
 from judge.rows import check_outputs
 from judge.samples import write_samples
 
@@ -147,11 +146,11 @@ def dry_run(config: DialoguesConfig) -> dict[str, Estimate]:
         InputError: under the same conditions as the run itself.
     """
     dialogues, rewritten = prepare(config)
-    with CountingModels(config.teachers, config.calls, config.seed, _stand_in) as models:
+    with ChatModels(config.teachers, config.calls, config.seed, stand_in=_stand_in) as models:
         converse(config, models, dialogues, rewritten)
         return models.estimates
 
 
-def _stand_in(request: ChatRequest) -> Reply:
+def _stand_in(request: ChatRequest) -> str:
     """A made-up reply; it differs each time, or A would seem to repeat itself."""
-    return said(request, " ".join([f"word{len(request.messages)}"] * 30))
+    return " ".join([f"word{len(request.messages)}"] * 30)

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import judge
-from data_pipeline.build.dry_run import CountingModels, said
 from data_pipeline.edits.verify import Rejected
 from data_pipeline.papers.onion import onion_prompts as prompts
 from data_pipeline.papers.onion.config import OnionConfig
@@ -160,10 +159,7 @@ def dry_run(config: OnionConfig) -> dict[str, Estimate]:
     Raises:
         InputError: under the same conditions as the run itself.
     """
-    models = CountingModels(
-        config.teachers, config.calls, config.seed, lambda request: said(request, STAND_IN)
-    )
-    with models:
+    with ChatModels(config.teachers, config.calls, config.seed, stand_in=lambda _: STAND_IN) as models:
         make(_CountingMaker(config, *models_of(config, models), Dropped()))
         return models.estimates
 
