@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from typing import Any
 
 from eval.open_factual.answers import Answer
@@ -21,25 +20,6 @@ BASELINES: Mapping[str, Callable[[FactualTask], str]] = {
     "baseline:count": lambda task: "Yes 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20",
 }
 """Answers without knowledge: a refusal, the prompt repeated, and many answers at once."""
-
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """How the answers are labelled under one score; from ``stress`` on, the answers to stress tests."""
-
-    graded: int
-    correct: int
-    wrong: int
-    uncertain: int
-    refused: int
-    empty: int
-    accuracy: float | None
-    accuracy_ci: tuple[float, float] | None
-    """Wilson's 95 % interval."""
-    stress: int
-    refusal_or_correction: int
-    hallucination_candidate: int
-    unclear: int
 
 
 def to_row(task: FactualTask, answer: Answer, found: Score, cutoff: str | None = None) -> dict[str, Any]:
@@ -62,8 +42,11 @@ def to_row(task: FactualTask, answer: Answer, found: Score, cutoff: str | None =
     }
 
 
-def count(rows: Iterable[Mapping[str, Any]], which: str) -> Counts:
-    """The counts under one score; incorrect answers are wrong, uncertain, refused or empty."""
+def count(rows: Iterable[Mapping[str, Any]], which: str) -> dict[str, Any]:
+    """The counts under one score; incorrect answers are wrong, uncertain, refused or empty.
+
+    ``accuracy_ci`` is Wilson's 95 % interval; from ``stress`` on, the counts are of the stress tests.
+    """
     labels: Counter[str] = Counter()
     for row in rows:
         label = row["labels"][which]
@@ -71,16 +54,16 @@ def count(rows: Iterable[Mapping[str, Any]], which: str) -> Counts:
             label = REPLIES[row["reply"]]
         labels[label] += 1
     answers = {name: labels[name] for name in ("correct", *REPLIES.values())}
-    stress = {name: labels[name] for name in STRESS_LABELS}
+    stress: dict[str, int] = {name: labels[name] for name in STRESS_LABELS}
     graded = sum(answers.values())
-    return Counts(
-        graded=graded,
+    return {
+        "graded": graded,
         **answers,
-        accuracy=labels["correct"] / graded if graded else None,
-        accuracy_ci=wilson(labels["correct"], graded) if graded else None,
-        stress=sum(stress.values()),
+        "accuracy": labels["correct"] / graded if graded else None,
+        "accuracy_ci": wilson(labels["correct"], graded) if graded else None,
+        "stress": sum(stress.values()),
         **stress,
-    )
+    }
 
 
 def scores_of(rows: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -95,7 +78,7 @@ def summarize(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         parts.setdefault(row["category"], []).append(row)
 
     def counts(part: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-        return {name: asdict(count(part, name)) for name in scores_of(part)}
+        return {name: count(part, name) for name in scores_of(part)}
 
     return {
         "overall": counts(rows) or None,
@@ -108,8 +91,8 @@ def metrics(rows: Sequence[Mapping[str, Any]]) -> dict[str, float | int | None]:
     if not rows:
         return {}
     strict = count(rows, "strict")
-    more = {f"accuracy_{name}": count(rows, name).accuracy for name in scores_of(rows)[1:]}
-    return {"accuracy": strict.accuracy, **more} | {name: getattr(strict, name) for name in STRESS_LABELS}
+    more = {f"accuracy_{name}": count(rows, name)["accuracy"] for name in scores_of(rows)[1:]}
+    return {"accuracy": strict["accuracy"], **more} | {name: strict[name] for name in STRESS_LABELS}
 
 
 def contamination(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -124,7 +107,7 @@ def contamination(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             "question public before the cutoff": [row for row in rows if row["may_be_leaked"]],
             "question younger than the cutoff": [row for row in rows if not row["may_be_leaked"]],
         }
-    return {name: asdict(count(part, "extended")) for name, part in parts.items()}
+    return {name: count(part, "extended") for name, part in parts.items()}
 
 
 def disputed(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
