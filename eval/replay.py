@@ -15,7 +15,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from eval.verdicts import EXCERPT, verdict_from_row
+from eval.verdicts import EXCERPT
 from judge.checker import Checker
 from judge.errors import InputError, unknown
 from judge.files import sha256_file, sha256_text
@@ -150,7 +150,7 @@ def _record(row: Mapping[str, Any]) -> tuple[str, str, Verdict]:
     """Judge, sample and verdict of one row."""
     if "verdict" in row and "sample" in row:
         texts = [row[name] for name in ("id", "question", "answer", "document", "document_chars")]
-        return f"run-{row.get('run', 0)}", _key(*texts), verdict_from_row(row)
+        return f"run-{row.get('run', 0)}", _key(*texts), verdict_from_json(row["verdict"])
     if "eval_result" in row:
         label = RESULTS.get(str(row["eval_result"]).strip())
         if label is None:

@@ -61,11 +61,6 @@ def row_from_verdict(benchmark: str, sample: Sample, verdict: Verdict, run: int 
     }
 
 
-def verdict_from_row(row: Mapping[str, Any]) -> Verdict:
-    """The verdict of one line of ``verdicts.jsonl``."""
-    return verdict_from_json(row["verdict"])
-
-
 def result_folder(result: Path) -> Path:
     """The folder of a result, which may also be named by its ``report.json``."""
     return result.parent if result.name == REPORT else result
@@ -86,7 +81,7 @@ def first_run(result: Path) -> Iterator[tuple[dict[str, Any], Verdict]]:
             if not all(isinstance(value, str) for value in found.values()):
                 raise TypeError(f"expected texts, found {found}")
             Label(row["label"]), int(row.get("document_chars") or 0)
-            verdict = verdict_from_row(row)
+            verdict = verdict_from_json(row["verdict"])
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise InputError(f"is not a verdict of `judge eval` ({error!r})", file=path, line=line) from None
         yield row, verdict
@@ -144,7 +139,7 @@ class VerdictFile:
         self._made: dict[tuple[str, int], list[tuple[str, Verdict]]] = {}
         for line, row in enumerate(self._file.rows, start=1):
             try:
-                made = row["sample"], verdict_from_row(row)
+                made = row["sample"], verdict_from_json(row["verdict"])
                 self._made.setdefault((row["benchmark"], row["run"]), []).append(made)
             except (KeyError, TypeError, ValueError, AttributeError):
                 message = "is not a verdict; add --overwrite"

@@ -18,13 +18,13 @@ from eval.pages.terminal import print_report
 from eval.quotes import quote_figures
 from eval.report import Report, as_json, decoding_text, read_reports, write_reports
 from eval.run import evaluate
-from eval.verdicts import VerdictFile, check_out, data_hash, row_from_verdict, verdict_from_row
+from eval.verdicts import VerdictFile, check_out, data_hash, row_from_verdict
 from judge.baselines.rules import TRIVIAL_BASELINES, TrivialBaseline
 from judge.errors import InputError, JudgeError, JudgeWarning
 from judge.models.base import model_fingerprint as fingerprint
 from judge.models.trained_on import fingerprint as trained_on
 from judge.models.trained_on import write_trained_on
-from judge.types import Label, Mode, Sample, Task, Usage, Verdict
+from judge.types import Label, Mode, Sample, Task, Usage, Verdict, verdict_from_json
 from tests.tiny_data import rows_of
 
 
@@ -287,7 +287,7 @@ def test_verdict_row_round_trip() -> None:
     made = Verdict(None, None, "because", "raw", "no JSON", True, 5, Usage(3, 4))
     sample = Sample(id="1", document="d" * 9000, answer="a", label=Label.FAIL, group="word " * 50)
     row = json.loads(json.dumps(row_from_verdict("b", sample, made)))
-    assert verdict_from_row(row) == made
+    assert verdict_from_json(row["verdict"]) == made
     assert (row["benchmark"], row["id"], row["label"], len(row["group"])) == ("b", "1", "FAIL", 16)
     assert len(row["document"]) < row["document_chars"] == 9000
 
