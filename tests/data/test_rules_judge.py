@@ -15,7 +15,7 @@ from data_pipeline.sources.config import SourceConfig
 from data_pipeline.sources.reading import read_source
 from data_pipeline.sources.starter import load_starter
 from data_pipeline.teachers.lookup import stands
-from data_pipeline.teachers.rules_judge import judge_by_rules
+from data_pipeline.teachers.rules import judge_by_rules
 from data_pipeline.text.facts import find_facts
 from judge.prompting.evidence import quotes
 from judge.types import Label, Language, Sample, Task
@@ -160,7 +160,7 @@ def test_it_finds_exchanged_answers_of_xquad(shared_data: Path, language: Langua
 def test_it_says_the_same_on_every_run() -> None:
     code = (
         "from data_pipeline.sources.starter import load_starter\n"
-        "from data_pipeline.teachers.rules_judge import judge_by_rules\n"
+        "from data_pipeline.teachers.rules import judge_by_rules\n"
         "from judge.files import sha256_text\n"
         "print(sha256_text(repr([judge_by_rules(item) for item in load_starter()[::30]])))"
     )
