@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from data_pipeline.edits.edit import Edit
 from data_pipeline.edits.verify import Rejected
 from data_pipeline.teachers.base import Ask, Judgement, ask_each
-from data_pipeline.teachers.perturbing import perturb_with
+from data_pipeline.teachers.perturbing import read_edit
 from data_pipeline.teachers.prompts.base import Prompted
 from data_pipeline.teachers.prompts.judgement import judgement_prompt
+from data_pipeline.teachers.prompts.perturbation import perturbation_prompt
 from judge.prompting.parsing import parse
 from judge.remote.chat import ChatRequest, Reply
 from judge.types import Sample
@@ -56,7 +57,8 @@ class LLMTeacher:
 
     def perturb(self, golds: Iterable[Sample]) -> Iterator[Edit | Rejected]:
         """A verified wrong answer for every gold sample, or why there is none."""
-        return perturb_with(self.ask, golds)
+        for gold, reply in ask_each(golds, perturbation_prompt, self.ask):
+            yield read_edit(gold, reply)
 
     def judge(self, samples: Iterable[Sample]) -> Iterator[Judgement]:
         """A judgement of every sample, asked for with the judge's own prompt in reason mode."""

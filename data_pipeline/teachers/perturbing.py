@@ -1,13 +1,11 @@
 """Perturbation by a chat model, verified by rule."""
 
 import re
-from collections.abc import Iterable, Iterator
 
 from data_pipeline.edits.directions import DIRECTIONS
 from data_pipeline.edits.edit import Edit, occurs
 from data_pipeline.edits.verify import NEGATIONS, Change, Rejected, content, verify
-from data_pipeline.teachers.base import Ask, ask_each, reply_texts
-from data_pipeline.teachers.prompts.perturbation import perturbation_prompt
+from data_pipeline.teachers.base import reply_texts
 from data_pipeline.text.facts import find_facts
 from judge.remote.chat import Reply
 from judge.types import Sample
@@ -15,13 +13,8 @@ from judge.types import Sample
 _END = re.compile(r"[.!?\u3002\uff01\uff1f]+$")
 
 
-def perturb_with(ask: Ask, golds: Iterable[Sample]) -> Iterator[Edit | Rejected]:
-    """A wrong answer for every gold sample, in order, or why there is none."""
-    for gold, reply in ask_each(golds, perturbation_prompt, ask):
-        yield _read(gold, reply)
-
-
-def _read(gold: Sample, reply: Reply) -> Edit | Rejected:
+def read_edit(gold: Sample, reply: Reply) -> Edit | Rejected:
+    """The wrong answer that a reply gives, or why it gives none."""
     found = reply_texts(reply, "new_answer", "change_made")
     if isinstance(found, Rejected):
         return found

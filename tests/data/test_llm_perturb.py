@@ -8,7 +8,8 @@ from data_pipeline.edits.edit import Edit
 from data_pipeline.edits.perturber import RulePerturber
 from data_pipeline.edits.verify import MAX_EDITS, Rejected, verify
 from data_pipeline.sources.starter import load_starter
-from data_pipeline.teachers.perturbing import in_form, perturb_with
+from data_pipeline.teachers.llm import LLMTeacher
+from data_pipeline.teachers.perturbing import in_form
 from data_pipeline.teachers.reasoning import explain
 from judge.types import Label, Language, Sample
 from tests.data.scripted import REFUSED, scripted
@@ -70,7 +71,7 @@ def test_a_clean_wrong_answer_becomes_a_perturbation(
     language: Language, old: str, new: str, kind: str, replaced: str, inserted: str
 ) -> None:
     ask = scripted([{"new_answer": new, "change_made": "so"}])
-    [found] = perturb_with(ask, [gold(old, language)])
+    [found] = LLMTeacher("m", ask).perturb([gold(old, language)])
     assert isinstance(found, Edit), found
     assert (found.answer, found.edit_type, found.change) == (new, kind, "so")
     assert (found.replaced, found.inserted) == (replaced, inserted)
@@ -111,7 +112,7 @@ def test_replies_come_in_order_and_failures_are_reasons() -> None:
         "no JSON",
         {"new_answer": "It was opened in 1948.", "change_made": "the year"},
     ]
-    found = list(perturb_with(scripted(answers), [old] * 6))
+    found = list(LLMTeacher("m", scripted(answers)).perturb([old] * 6))
     reasons = [item.reason if isinstance(item, Rejected) else item.inserted for item in found]
     assert reasons == ["1913", "refused", "same", "invalid", "invalid", "1948"]
     assert [item.from_document for item in found if isinstance(item, Edit)] == [False, True]
