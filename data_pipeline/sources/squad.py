@@ -7,7 +7,7 @@ from pathlib import Path
 from data_pipeline.sources.windows import WINDOW_TOKENS, window
 from judge.formats.files import group_of
 from judge.formats.records import Record, read_object
-from judge.types import Language, Sample, Task
+from judge.types import Language, Sample
 
 
 def read(
@@ -38,7 +38,6 @@ def read(
             document=_window(document, answer, window_tokens),
             question=question.text("question").strip(),
             answer=answer.text("text").strip(),
-            task=Task.QA,
             language=language,
             source=source,
             group=group_of(document),

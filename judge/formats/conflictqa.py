@@ -11,7 +11,7 @@ from typing import Literal, get_args
 
 from judge.formats.files import find_files, group_of
 from judge.formats.records import nonempty, read_lines
-from judge.types import Label, Sample, Task
+from judge.types import Label, Sample
 
 ORIGINAL = "huggingface.co/datasets/osunlp/ConflictQA"
 
@@ -40,7 +40,6 @@ def read(data_dir: Path, side: Side = "counter") -> Iterator[Sample]:
                     document=row.text(document),
                     question=question,
                     answer=row.text(field),
-                    task=Task.QA,
                     label=label,
                     source="conflictqa",
                     group=group_of(question),

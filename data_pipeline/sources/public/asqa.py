@@ -5,7 +5,7 @@ from pathlib import Path
 
 from judge.formats.files import find_file
 from judge.formats.records import Record, read_object
-from judge.types import Sample, Task
+from judge.types import Sample
 
 ORIGINAL = "github.com/google-research/language, folder language/asqa"
 SPLITS = ("train", "dev")
@@ -28,7 +28,6 @@ def read(data_dir: Path, split: str) -> Iterator[Sample]:
                 document=tuple(dict.fromkeys([*pairs, *added])),
                 question=row.text("ambiguous_question"),
                 answer=annotation.text("long_answer"),
-                task=Task.QA,
                 source="asqa",
                 group=f"asqa-{name}",
             )

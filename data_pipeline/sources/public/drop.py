@@ -6,7 +6,7 @@ from pathlib import Path
 from judge.formats.files import find_file, group_of
 from judge.formats.records import Record, read_records
 from judge.formats.shared import Side, on_side
-from judge.types import Sample, Task
+from judge.types import Sample
 
 ORIGINAL = "allenai.org/data/drop"
 SPLITS = ("train", "dev")
@@ -31,7 +31,6 @@ def read(data_dir: Path, split: str, side: Side | None = None) -> Iterator[Sampl
                     document=document,
                     question=pair.text("question"),
                     answer=answer,
-                    task=Task.QA,
                     source="drop",
                     group=group_of(document),
                 )

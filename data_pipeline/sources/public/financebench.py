@@ -8,7 +8,7 @@ from pathlib import Path
 
 from judge.formats.files import find_file
 from judge.formats.records import read_lines
-from judge.types import Sample, Task
+from judge.types import Sample
 
 ORIGINAL = "github.com/patronus-ai/financebench, folder data"
 
@@ -25,7 +25,6 @@ def read(data_dir: Path) -> Iterator[Sample]:
             document=tuple(piece.text("evidence_text") for piece in row.records("evidence")),
             question=row.text("question"),
             answer=row.text("answer"),
-            task=Task.QA,
             source="financebench",
             group=f"financebench-{row.text('doc_name')}",
         )

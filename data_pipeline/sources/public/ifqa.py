@@ -5,7 +5,7 @@ from pathlib import Path
 
 from judge.formats.files import find_file, group_of
 from judge.formats.records import read_records
-from judge.types import Sample, Task
+from judge.types import Sample
 
 ORIGINAL = "github.com/wyu97/IfQA"
 SPLITS = ("train", "dev", "test")
@@ -21,7 +21,6 @@ def read(data_dir: Path, split: str) -> Iterator[Sample]:
             document=tuple(passages),
             question=row.text("question"),
             answer=next(text for text in row.texts("answers") if text.strip()),
-            task=Task.QA,
             source="ifqa",
             group=group_of("\n\n".join(passages)),
         )

@@ -6,7 +6,7 @@ from pathlib import Path
 from judge.formats.files import find_file, group_of
 from judge.formats.records import read_records
 from judge.formats.shared import Side, on_side
-from judge.types import Sample, Task
+from judge.types import Sample
 
 ORIGINAL = "github.com/pubmedqa/pubmedqa"
 SPLITS = ("pqal", "pqaa", "pqau")
@@ -29,7 +29,6 @@ def read(data_dir: Path, split: str, side: Side | None = None) -> Iterator[Sampl
             document=tuple(passages),
             question=row.text("QUESTION"),
             answer=row.text("LONG_ANSWER"),
-            task=Task.QA,
             source="pubmedqa",
             group=group_of("\n\n".join(passages)),
         )

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from judge.formats.files import find_file, group_of
 from judge.formats.records import Record, read_lines
-from judge.types import Sample, Task
+from judge.types import Sample
 
 ORIGINAL = "huggingface.co/datasets/Multilingual-Multimodal-NLP/TableBench"
 NAMES = ("TableBench.jsonl", "TableBench_DP.jsonl")
@@ -25,7 +25,6 @@ def read(data_dir: Path) -> Iterator[Sample]:
             document=document,
             question=row.text("question"),
             answer=row.text("answer"),
-            task=Task.QA,
             source="tablebench",
             group=group_of(document),
         )

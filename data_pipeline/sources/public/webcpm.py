@@ -7,7 +7,7 @@ from pathlib import Path
 from judge.formats.files import find_file
 from judge.formats.records import Record, read_records
 from judge.formats.shared import Side, on_side
-from judge.types import Sample, Task
+from judge.types import Sample
 
 ORIGINAL = "github.com/thunlp/WebCPM"
 NAMES = ("data.json", "interactive_data/data.json")
@@ -31,7 +31,6 @@ def read(data_dir: Path, side: Side | None = None) -> Iterator[Sample]:
             document=document,
             question=row.text("question"),
             answer=_CITATION.sub("", row.text("answer")).strip(),
-            task=Task.QA,
             language="zh",
             source="webcpm",
             group=f"webcpm-{number}",

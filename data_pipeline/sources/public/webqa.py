@@ -10,7 +10,7 @@ from pathlib import Path
 from judge.formats.files import find_file
 from judge.formats.records import read_records
 from judge.formats.shared import Side, on_side
-from judge.types import Sample, Task
+from judge.types import Sample
 
 ORIGINAL = "kexue.fm/archives/4338 (WebQA.v1.0)"
 FILES = {"train": "me_train.json", "validation": "me_validation.ann.json", "test": "me_test.ann.json"}
@@ -38,7 +38,6 @@ def read(data_dir: Path, split: str, side: Side | None = None) -> Iterator[Sampl
                 document=document,
                 question=asked,
                 answer=answers[0],
-                task=Task.QA,
                 language="zh",
                 source="webqa",
                 group=f"webqa-{question}",
