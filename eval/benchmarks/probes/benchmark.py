@@ -6,7 +6,7 @@ of form, the dressings (:mod:`eval.benchmarks.probes.dressings`).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from eval.benchmarks.base import Benchmark, Figures
@@ -42,7 +42,7 @@ class _Judged:
 
     group: str
     category: str
-    verdicts: Mapping[Label, Verdict]
+    verdicts: dict[Label, Verdict] = field(default_factory=dict)
 
 
 def read(data_dir: Path | None) -> Iterator[Sample]:
@@ -123,16 +123,13 @@ def figures(samples: Sequence[Sample], verdicts: Sequence[Verdict]) -> Figures:
 
 
 def _pairs(judged: Sequence[tuple[Sample, Verdict]]) -> list[_Judged]:
-    found: dict[str, dict[Label, Verdict]] = {}
-    about: dict[str, Sample] = {}
+    found: dict[str, _Judged] = {}
     for sample, verdict in judged:
         if sample.meta["dressing"] == CLEAN and sample.label is not None:
             name, _, _ = sample.id.rpartition("-")
-            found.setdefault(name, {})[sample.label] = verdict
-            about[name] = sample
-    return [
-        _Judged(about[name].group, str(about[name].meta["category"]), pair) for name, pair in found.items()
-    ]
+            pair = found.setdefault(name, _Judged(sample.group, str(sample.meta["category"])))
+            pair.verdicts[sample.label] = verdict
+    return list(found.values())
 
 
 def _pair_tables(pairs: Sequence[_Judged]) -> Figures:
