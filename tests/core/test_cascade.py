@@ -1,8 +1,6 @@
 """Two judges in a row: what the first is sure of stands, the rest is judged again, in order."""
 
-from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
@@ -11,41 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.cascade import CascadeJudge, pooled
-from judge.checker import Checker
 from judge.errors import InputError
 from judge.load import load_judge
-from judge.types import Label, Mode, Sample, Unsupported, Verdict
+from judge.types import Label, Sample, Unsupported, Verdict
 from tests.calling import call
 from tests.made_up import verdict
+from tests.scripted import Scripted
 
 
-@dataclass(frozen=True)
-class Told(Checker):
-    """A judge that finds a sample's verdict under its id, and notes how many samples came together."""
-
-    verdicts: dict[str, Verdict]
-    size: int = 4
-    calls: list[list[str]] = field(default_factory=list)
-
-    @property
-    def name(self) -> str:
-        return "told"
-
-    @property
-    def mode(self) -> Mode:
-        return "verdict"
-
-    @property
-    def chunk(self) -> int:
-        return self.size
-
-    def check_chunk(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
-        self.calls.append([sample.id for sample in samples])
-        for sample in samples:
-            yield self.verdicts[sample.id]
-
-    def describe(self) -> dict[str, Any]:
-        return {"model": self.name, "mode": self.mode}
+def told(verdicts: dict[str, Verdict]) -> Scripted:
+    """A judge that finds a sample's verdict under its id."""
+    return Scripted(lambda one: verdicts[one.id])
 
 
 def sample(name: str) -> Sample:
@@ -55,8 +29,9 @@ def sample(name: str) -> Sample:
 @given(st.lists(st.floats(0, 1), max_size=20), st.sampled_from([0.5, 0.7, 0.9, 1.0]))
 def test_doubts_are_judged_again(chances: list[float], sure: float) -> None:
     samples = [sample(str(place)) for place in range(len(chances))]
-    first = Told({one.id: verdict(chance) for one, chance in zip(samples, chances, strict=True)})
-    second = Told({one.id: verdict(0.25, reasoning="looked") for one in samples}, size=3)
+    first = told({one.id: verdict(chance) for one, chance in zip(samples, chances, strict=True)})
+    second = Scripted(lambda _: verdict(0.25, reasoning="looked"))
+    second.chunk = 3
     judge = CascadeJudge(first, second, sure)
     found = judge.check(samples)
     stands = [max(chance, 1 - chance) >= sure for chance in chances]
@@ -64,10 +39,8 @@ def test_doubts_are_judged_again(chances: list[float], sure: float) -> None:
     assert [one.p_fail for one in found] == [
         chance if stand else 0.25 for chance, stand in zip(chances, stands, strict=True)
     ]
-    assert [*chain(*second.calls)] == [
-        one.id for one, stand in zip(samples, stands, strict=True) if not stand
-    ]
-    assert all(0 < len(call) <= 3 for call in second.calls) and all(len(call) <= 4 for call in first.calls)
+    assert [*chain(*second.asked)] == [one for one, stand in zip(samples, stands, strict=True) if not stand]
+    assert all(0 < len(some) <= 3 for some in second.asked) and all(len(some) <= 4 for some in first.asked)
 
 
 @pytest.mark.parametrize(
@@ -80,7 +53,7 @@ def test_doubts_are_judged_again(chances: list[float], sure: float) -> None:
     ],
 )
 def test_what_the_first_did_not_read_whole_or_doubts_passes_on(first: Verdict) -> None:
-    judge = CascadeJudge(Told({"a": first}), Told({"a": verdict(0.75)}), sure=0.8)
+    judge = CascadeJudge(told({"a": first}), told({"a": verdict(0.75)}), sure=0.8)
     assert judge.check([sample("a")]) == [verdict(0.75)]
 
 
@@ -106,8 +79,8 @@ def test_what_cannot_be_pooled_is_the_second_judges() -> None:
 
 def test_what_the_first_doubts_is_judged_by_both() -> None:
     first, second = (
-        Told({"a": verdict(0.6), "b": verdict(0.99)}),
-        Told({"a": verdict(0.2), "b": verdict(0.2)}),
+        told({"a": verdict(0.6), "b": verdict(0.99)}),
+        told({"a": verdict(0.2), "b": verdict(0.2)}),
     )
     judge = CascadeJudge(first, second, 0.8, first_weight=0.5)
     together, alone = judge.check([sample("a"), sample("b")])

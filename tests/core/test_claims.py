@@ -2,7 +2,7 @@
 
 import json
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from judge.baselines.overlap import units
 from judge.baselines.rules import TrivialBaseline
 from judge.calibration.curve import Curve
-from judge.checker import Checker
 from judge.claims.checker import ClaimsJudge, read_claims, with_claims
 from judge.claims.fit import Labelled, compare, fit_claims
 from judge.claims.passages import LONGEST, nearest, passages
@@ -26,8 +25,10 @@ from judge.judge import Judge
 from judge.load import load_judge
 from judge.prompting.sentences import claim_spans
 from judge.samples import write_samples
-from judge.types import Label, Mode, Sample, Span, Verdict, verdict_from_json, verdict_to_json
+from judge.types import Label, Sample, Span, Verdict, verdict_from_json, verdict_to_json
 from tests.calling import ModelFolder, Ran, Refused, call
+from tests.made_up import verdict
+from tests.scripted import Scripted
 
 BRIDGE = (
     "The Tarn Bridge was designed by Ada Holst and opened in 1931, after nine years of quarrels about its "
@@ -37,22 +38,18 @@ BRIDGE = (
 PLAIN = Curve(method="platt")
 
 
-class Words(Checker):
-    """Doubts an answer by the share of its words that the document lacks; remembers what it was asked."""
+def doubt(sample: Sample) -> Verdict:
+    """Doubts an answer by the share of its words that the document lacks."""
+    known = set(units(sample.document_text, sample.language))
+    words = units(sample.answer, sample.language)
+    return verdict(sum(word not in known for word in words) / len(words))
 
-    name, chunk = "words", 16
-    mode: Mode = "verdict"
 
-    def __init__(self) -> None:
-        self.asked: list[Sample] = []
+class Words(Scripted):
+    chunk = 16
 
-    def check_chunk(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
-        for sample in samples:
-            self.asked.append(sample)
-            known = set(units(sample.document_text, sample.language))
-            words = units(sample.answer, sample.language)
-            p_fail = sum(word not in known for word in words) / len(words)
-            yield Verdict(Label.FAIL if p_fail >= 0.5 else Label.PASS, p_fail)
+    def __init__(self, verdict_on: Callable[[Sample], Verdict] = doubt):
+        super().__init__(verdict_on)
 
     def describe(self) -> dict[str, Any]:
         return {"model": "words", "prompt_hash": "w"}
@@ -135,8 +132,9 @@ def test_every_sentence_has_its_probability_and_its_passage() -> None:
         for number in range(9)
     ]
     verdicts = ClaimsJudge(judge).check(some)
-    assert len(judge.asked) == 5 + 4 * (1 + 3)  # an answer of one sentence is judged once
-    assert all(piece.label is None for piece in judge.asked if piece.answer not in (ANSWER, some[0].answer))
+    asked = [piece for chunk in judge.asked for piece in chunk]
+    assert len(asked) == 5 + 4 * (1 + 3)  # an answer of one sentence is judged once
+    assert all(piece.label is None for piece in asked if piece.answer not in (ANSWER, some[0].answer))
     for sample, found in zip(some, verdicts, strict=True):
         [plain] = Words().check([sample])
         assert (found.label, found.p_fail) == (plain.label, plain.p_fail)  # nothing is calibrated
@@ -187,21 +185,14 @@ def test_a_calibrated_answer_follows_its_sentences() -> None:
     assert [claim.p_fail for claim in alone.claims] == [alone.p_fail]  # one sentence, one probability
 
 
-class Unread(Words):
-    """Cannot read sentences that begin like this."""
-
-    start = ""
-
-    def check_chunk(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
-        for sample, found in zip(samples, super().check_chunk(samples), strict=True):
-            unread = sample.answer != ANSWER and sample.answer.startswith(self.start)
-            yield Verdict(None, error="unread") if unread else found
-
-
 @pytest.mark.parametrize(("start", "left"), [("A storm", 2), ("", 0)])
 def test_an_answer_stays_calibrated_without_some_of_its_sentences(start: str, left: int) -> None:
-    sample, curve, judge = Sample("s", BRIDGE, ANSWER), Curve(method="platt", bias=2.0), Unread()
-    judge.start = start
+    def unread(sample: Sample) -> Verdict:
+        if sample.answer != ANSWER and sample.answer.startswith(start):
+            return Verdict(None, error="unread")
+        return doubt(sample)
+
+    sample, curve, judge = Sample("s", BRIDGE, ANSWER), Curve(method="platt", bias=2.0), Words(unread)
     [found] = ClaimsJudge(judge, calibration(answers=curve)).check([sample])
     whole = Words().check([sample])[0].p_fail or 0.0
     known = [claim.p_fail for claim in found.claims if claim.p_fail is not None]
@@ -245,8 +236,8 @@ def test_the_rule_is_fitted_to_marked_spans() -> None:
     ranks = compare(data, found)
     assert ranks["both"] == found.auroc_answers and ranks["sentences"] > ranks["whole"]
     blind = Labelled()
-    for sample, verdict in zip(samples, verdicts, strict=True):
-        blind.add(replace(sample, meta={}), verdict)
+    for sample, told in zip(samples, verdicts, strict=True):
+        blind.add(replace(sample, meta={}), told)
     with pytest.raises(InputError, match="'spans'"):
         fit_claims(blind, prompt_hash="w", data_sha256="0")
 

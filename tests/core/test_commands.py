@@ -21,6 +21,7 @@ from judge.errors import InputError
 from judge.files import write_jsonl
 from judge.types import Label, Sample, Unsupported, Verdict
 from tests.calling import ModelFolder, Ran, Refused, call
+from tests.scripted import Scripted
 from tests.tiny_data import rows_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -53,16 +54,6 @@ def document(tmp_path: Path) -> Path:
 @pytest.fixture
 def samples(tmp_path: Path) -> Path:
     return write_samples(tmp_path / "samples.jsonl", 12)
-
-
-class Scripted:
-    """A judge that says what it is given."""
-
-    def __init__(self, *verdicts: Verdict):
-        self.verdicts = verdicts
-
-    def iter_check(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
-        return islice(self.verdicts, len(samples))
 
 
 # --- judge, without a command -------------------------------------------------------------------------------
@@ -145,7 +136,7 @@ def test_check_prints_label_and_probability(document: Path, model_folder: ModelF
 
 def test_check_in_reason_mode(document: Path, ran: Ran, monkeypatch: pytest.MonkeyPatch) -> None:
     verdict = Verdict(Label.PASS, 0.25, reasoning="It says so.", raw="...", cut_chars=7)
-    monkeypatch.setattr("judge.load.load_judge", lambda *_, **__: Scripted(verdict))
+    monkeypatch.setattr("judge.load.load_judge", lambda *_, **__: Scripted(lambda _: verdict))
     command = ("check", "--model", "m", "--mode", "reason", "--document", f"@{document}", "--answer", "Yes.")
     lines = ran(*command).out.splitlines()
     assert lines[:2] == ["PASS (faithful, p(FAIL) = 0.250)", "It says so."] and "7 characters" in lines[2]

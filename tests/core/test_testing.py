@@ -1,34 +1,16 @@
 """assert_faithful and its pytest option."""
 
 import asyncio
-from collections.abc import Iterator, Sequence
-from typing import Any
 
 import pytest
 
-from judge.checker import Checker
 from judge.errors import InputError, JudgeError
 from judge.testing import assert_faithful
-from judge.types import Label, Mode, Sample, Unsupported, Verdict
+from judge.types import Label, Sample, Unsupported, Verdict
+from tests.scripted import Scripted
 
 pytest_plugins = ["pytester"]
 DOCUMENT = "The tower is 30 m high. " * 40
-
-
-class FixedJudge(Checker):
-    """Says one thing of everything."""
-
-    name, chunk = "fixed", 0
-    mode: Mode = "verdict"
-
-    def __init__(self, verdict: Verdict):
-        self.verdict = verdict
-
-    def check_chunk(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
-        yield from [self.verdict] * len(samples)
-
-    def describe(self) -> dict[str, Any]:
-        return {}
 
 
 def test_a_faithful_answer_passes() -> None:
@@ -37,9 +19,9 @@ def test_a_faithful_answer_passes() -> None:
 
 
 def test_a_failure_shows_what_a_person_needs() -> None:
-    judge = FixedJudge(Verdict(Label.FAIL, 0.9, unsupported=(Unsupported("31 m", 6, 10),)))
+    verdict = Verdict(Label.FAIL, 0.9, unsupported=(Unsupported("31 m", 6, 10),))
     with pytest.raises(AssertionError) as failure:
-        assert_faithful("It is 31 m high.", DOCUMENT, "How high?", judge=judge)
+        assert_faithful("It is 31 m high.", DOCUMENT, "How high?", judge=Scripted(lambda _: verdict))
     told = str(failure.value)
     for part in ("p(FAIL) = 0.90", "answer: It is 31 m high.", "not supported: 31 m", "question: How high?"):
         assert part in told
@@ -47,13 +29,14 @@ def test_a_failure_shows_what_a_person_needs() -> None:
 
 
 def test_no_verdict_is_no_failure_of_the_answer() -> None:
+    judge = Scripted(lambda _: Verdict(None, error="cut off"))
     with pytest.raises(JudgeError, match="no verdict"):
-        assert_faithful("It is.", DOCUMENT, judge=FixedJudge(Verdict(None, error="cut off")))
+        assert_faithful("It is.", DOCUMENT, judge=judge)
 
 
 @pytest.mark.parametrize("nothing", ["", " \n", "\u200b\u2060", "\ufeff"])
 def test_what_shows_nothing_is_refused_alike(nothing: str) -> None:
-    judge = FixedJudge(Verdict(Label.PASS))
+    judge = Scripted(lambda _: Verdict(Label.PASS))
     for document, answer in ((nothing, "It is."), ((nothing, nothing), "It is."), ("It is.", nothing)):
         field = "answer" if document == "It is." else "document"
         wanted = f"field '{field}': is empty or shows nothing; "

@@ -2,7 +2,7 @@ import json
 import os
 import shutil
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 from pathlib import Path
 from types import SimpleNamespace
@@ -28,9 +28,10 @@ from eval.report import hardware
 from judge.backends.base import Decoding, Generation
 from judge.errors import InputError
 from judge.files import locked
-from judge.types import Label, Message, Sample, Verdict
+from judge.types import Label, Message, Verdict
 from tests.calling import invoke
 from tests.made_up import FACT, put_tasks
+from tests.scripted import Scripted
 from tests.tiny_data import rows_of, write_lines
 
 EINSTEIN = "What Nobel Prize did Albert Einstein win in 2025?"
@@ -348,21 +349,9 @@ class Doubler:
         return {"model": "doubler", "backend": "scripted"}
 
 
-class Strict:
+def strict(accepts: str) -> Scripted:
     """A judge that accepts nothing but one sample."""
-
-    name, mode = "strict-judge", "verdict"
-
-    def __init__(self, accepts: str):
-        self.accepts, self.asked = accepts, list[Sample]()
-
-    def iter_check(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
-        for sample in samples:
-            self.asked.append(sample)
-            yield Verdict(Label.PASS if sample.id == self.accepts else Label.FAIL, 0.5)
-
-    def describe(self) -> dict[str, Any]:
-        return {"model": "strict"}
+    return Scripted(lambda sample: Verdict(Label.PASS if sample.id == accepts else Label.FAIL, 0.5))
 
 
 @pytest.fixture
@@ -435,9 +424,9 @@ def test_a_judge_is_asked_about_open_claims_alone(data: Path, tmp_path: Path) ->
     path = write_lines(
         tmp_path / "a.jsonl", *({"id": name, "answer": text} for name, text in answers.items())
     )
-    judge = Strict("t3")
+    judge = strict("t3")
     report = run_open_factual(None, data, tmp_path / "out", answers=path, judge=judge)
-    asked = {sample.id: sample for sample in judge.asked}
+    asked = {sample.id: sample for some in judge.asked for sample in some}
     assert set(asked) == {row["id"] for row in NUMBERS} - {"t1", "t2", "t4"} | {"h1"}
     assert "What is 3 times two?" in asked["t3"].document_text and asked["t3"].answer == "eight"
     found = {name: counts["correct"] for name, counts in report["overall"].items()}
@@ -446,7 +435,7 @@ def test_a_judge_is_asked_about_open_claims_alone(data: Path, tmp_path: Path) ->
     assert {row["id"]: row["labels"] for row in verdict_rows(tmp_path / "out")}["t3"] == {
         "strict": "incorrect", "extended": "incorrect", "judged": "correct",
     }  # fmt: skip
-    corrected = run_open_factual(None, data, answers=path, judge=Strict("h1"))["overall"]
+    corrected = run_open_factual(None, data, answers=path, judge=strict("h1"))["overall"]
     assert [corrected[name]["refusal_or_correction"] for name in ("extended", "judged")] == [0, 1]
 
 
