@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from data_pipeline.leaks.shingles import Shingles, distinct, shingles_of
+from data_pipeline.leaks.shingles import Shingles, shingles_of
 
 AT_ONCE = 1000
 """Texts whose shingles are computed in one batch."""
@@ -37,7 +37,8 @@ class Postings:
         places = np.repeat(np.arange(len(rows), dtype=np.uint64), sizes)
         both = shingles.astype(np.uint64) << np.uint64(32) | places
         both.sort()
-        self._shingles, holders = distinct((both >> np.uint64(32)).astype(np.uint32))
+        held = (both >> np.uint64(32)).astype(np.uint32)
+        self._shingles, holders = np.unique(held, return_counts=True)
         self._counts, self._texts = holders.astype(np.int32), both.astype(np.uint32).astype(np.int32)
         self._rows = rows
         self._starts = np.cumsum(self._counts, dtype=np.int64) - self._counts
