@@ -3,8 +3,8 @@
 import statistics
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 
 from eval.benchmarks.base import Benchmark
 from eval.calibration import calibration
@@ -24,32 +24,29 @@ from judge.progress import track
 from judge.types import Sample, Verdict
 
 
-@dataclass(frozen=True, slots=True)
-class _Scorer:
-    """Scores any verdicts on the samples of one benchmark in the same way."""
-
-    benchmark: Benchmark
-    samples: Sequence[Sample]
-    bootstrap: int
-    seed: int
-
-    def measured(self, verdicts: Sequence[Verdict], intervals: bool) -> Measured:
-        """``intervals``: compute them for the tables too, which takes most of the time."""
-        tables = {
-            table: {
-                row or "(none)": score(
-                    [self.samples[position] for position in positions],
-                    [verdicts[position] for position in positions],
-                    bootstrap=self.bootstrap if intervals else 0,
-                    seed=self.seed,
-                )
-                for row, positions in rows.items()
-            }
-            for table, rows in self.benchmark.tables(self.samples).items()
+def _measured(
+    benchmark: Benchmark,
+    samples: Sequence[Sample],
+    bootstrap: int,
+    seed: int,
+    verdicts: Sequence[Verdict],
+    intervals: bool = True,
+) -> Measured:
+    """All figures of verdicts. The ``intervals`` of the tables take most of the time, and may be left out."""
+    tables = {
+        table: {
+            row or "(none)": score(
+                [samples[position] for position in positions],
+                [verdicts[position] for position in positions],
+                bootstrap=bootstrap if intervals else 0,
+                seed=seed,
+            )
+            for row, positions in rows.items()
         }
-        figures = {**self.benchmark.figures(self.samples, verdicts), **quote_figures(self.samples, verdicts)}
-        whole = score(self.samples, verdicts, bootstrap=self.bootstrap, seed=self.seed)
-        return Measured(whole, tables, figures)
+        for table, rows in benchmark.tables(samples).items()
+    }
+    figures = {**benchmark.figures(samples, verdicts), **quote_figures(samples, verdicts)}
+    return Measured(score(samples, verdicts, bootstrap=bootstrap, seed=seed), tables, figures)
 
 
 def _latency(judge: Checker, samples: Sequence[Sample], seed: int, count: int) -> Latency | None:
@@ -138,7 +135,7 @@ def evaluate(
         JudgeError: if the judge failed.
     """
     labels = check_labelled(samples)
-    scorer = _Scorer(benchmark, samples, bootstrap, seed)
+    measure = partial(_measured, benchmark, samples, bootstrap, seed)
     asked = [benchmark.judge(judge) for judge in judges]
     seen = _trained_on(asked[0], benchmark.name, samples)
     runs: list[list[Verdict]] = []
@@ -156,9 +153,9 @@ def evaluate(
     by_baseline, left_out = _check_baselines((*baselines, *benchmark.baselines), samples)
     # Computing the intervals of all tables can take longer than the judging, hence the progress bar.
     numbered = track(enumerate(runs), "intervals of the judge", len(runs))
-    measured = [scorer.measured(verdicts, intervals=number == 0) for number, verdicts in numbered]
+    measured = [measure(verdicts, intervals=number == 0) for number, verdicts in numbered]
     of_baselines = {
-        name: scorer.measured(found, intervals=True)
+        name: measure(found)
         for name, found in track(by_baseline.items(), "intervals of the baselines", len(by_baseline))
     }
     verdicts, first = runs[0], measured[0].metrics
