@@ -27,12 +27,9 @@ def write_lines(path: Path, *rows: dict[str, Any]) -> Path:
     return path
 
 
-def build_towers(folder: Path, documents: int, pairs: int) -> Path:
-    """A built data set about this many short documents, each with a faithful and a hallucinated answer."""
-    from data_pipeline.build.pipeline import build
-    from data_pipeline.config import DataConfig
-
-    rows = [
+def tower_rows(documents: int) -> list[dict[str, Any]]:
+    """A faithful and a hallucinated answer about each of this many short documents."""
+    return [
         {
             "id": f"{number}-{label}",
             "document": f"Tower {number} is {number + 20} m high.",
@@ -44,7 +41,14 @@ def build_towers(folder: Path, documents: int, pairs: int) -> Path:
         for number in range(documents)
         for label in Label
     ]
-    write_jsonl(folder / "samples.jsonl", rows)
+
+
+def build_towers(folder: Path, documents: int, pairs: int) -> Path:
+    """A built data set of :func:`tower_rows`."""
+    from data_pipeline.build.pipeline import build
+    from data_pipeline.config import DataConfig
+
+    write_jsonl(folder / "samples.jsonl", tower_rows(documents))
     settings = {
         "output": str(folder / "data"),
         "sources": [{"kind": "file", "path": str(folder / "samples.jsonl")}],

@@ -22,7 +22,7 @@ from judge.prompting.parsing import parse
 from judge.samples import read_samples
 from judge.types import Label, Sample
 from tests.calling import Ran, Refused, call
-from tests.tiny_data import labelled_recipe, write_lines
+from tests.tiny_data import labelled_recipe, tower_rows, write_lines
 
 Row = dict[str, Any]
 AUDIT = ("audit.html", "audit.json")
@@ -190,17 +190,7 @@ def test_the_card_tells_what_gold_answers_gave(built: Path) -> None:
 # --- Failures -----------------------------------------------------------------------------------------------
 
 
-LABELLED: list[Row] = [
-    {
-        "id": f"{number}-{label}",
-        "document": f"Tower {number} is {number + 20} m high.",
-        "question": "How high is it?",
-        "answer": f"It is {number + 20 + (label == 'FAIL')} m high.",
-        "label": label,
-    }
-    for number in range(12)
-    for label in Label
-]
+LABELLED = tower_rows(12)
 
 
 def mine(folder: Path, *files: Path, **changes: Any) -> DataConfig:
