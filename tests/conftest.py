@@ -177,28 +177,28 @@ def tiny_tokenizer(name: str, size: int | None = None, texts: Iterable[str] = (*
     return tokenizer
 
 
-def tiny_model(tokenizer: Any, seed: int = 0, **more: Any) -> Any:
-    """A random Llama of two layers, with weights wide enough that its opinions differ."""
+def tiny_model(tokenizer: Any, seed: int = 0, family: str = "Llama", **more: Any) -> Any:
+    """A random model of two layers, with weights wide enough that its opinions differ."""
     import torch
-    from transformers import LlamaConfig, LlamaForCausalLM
+    import transformers
 
     torch.manual_seed(seed)
-    config = LlamaConfig(
-        vocab_size=len(tokenizer),
-        hidden_size=32,
-        intermediate_size=64,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        num_key_value_heads=2,
-        max_position_embeddings=4096,
-        initializer_range=0.3,
-        bos_token_id=tokenizer.bos_token_id,
-        eos_token_id=tokenizer.eos_token_id,
-        pad_token_id=tokenizer.pad_token_id,
-        tie_word_embeddings=False,
-        **more,
-    )
-    return LlamaForCausalLM(config).eval()
+    settings = {
+        "vocab_size": len(tokenizer),
+        "hidden_size": 32,
+        "intermediate_size": 64,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "num_key_value_heads": 2,
+        "max_position_embeddings": 4096,
+        "initializer_range": 0.3,
+        "bos_token_id": tokenizer.bos_token_id,
+        "eos_token_id": tokenizer.eos_token_id,
+        "pad_token_id": tokenizer.pad_token_id,
+        "tie_word_embeddings": False,
+    }
+    config = getattr(transformers, f"{family}Config")(**(settings | more))
+    return getattr(transformers, f"{family}ForCausalLM")(config).eval()
 
 
 def save_tiny(root: Path, name: str, **more: Any) -> Path:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import torch
-from transformers import GenerationConfig, MistralConfig, MistralForCausalLM
+from transformers import GenerationConfig
 
 from judge.backends.base import Decoding, Generation, LabelRequest
 from judge.backends.decoding import MEMORY_SHARE, Drawn, sample
@@ -18,6 +18,7 @@ from judge.models.room import cache_bytes, prefill_bytes
 from judge.models.weights import LoadedModel, load_model, load_weights
 from judge.prompting.rendering import common_prefix
 from judge.types import Sample
+from tests.conftest import tiny_model
 from tests.made_up import user
 
 Make = Callable[..., TransformersBackend]
@@ -84,18 +85,7 @@ def test_control_tokens_in_the_prefix_are_text(tiny_backend: Make) -> None:
 def sliding(tiny_backend: Make) -> TransformersBackend:
     """A model whose layers see eight tokens back."""
     chatml = tiny_backend("bytes").loaded
-    torch.manual_seed(0)
-    config = MistralConfig(
-        vocab_size=len(chatml.tokenizer),
-        hidden_size=32,
-        intermediate_size=64,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        num_key_value_heads=2,
-        initializer_range=0.3,
-        sliding_window=8,
-    )
-    model = MistralForCausalLM(config).eval()
+    model = tiny_model(chatml.tokenizer, family="Mistral", sliding_window=8)
     return TransformersBackend(LoadedModel(model, chatml.tokenizer, "sliding", None, 4096))
 
 

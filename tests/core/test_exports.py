@@ -34,6 +34,7 @@ from judge.prompting.prompts import BuiltinPrompt
 from judge.prompting.rendering import Renderer
 from judge.types import Label, Message, Sample, Task, Verdict
 from tests.calling import ModelFolder, Refused, call
+from tests.conftest import tiny_model
 from tests.encoders import WORDS, save_judge, save_model
 
 SAMPLES = [
@@ -104,16 +105,9 @@ def test_an_adapter_is_not_rounded_to_its_base(model_folder: ModelFolder, tmp_pa
 
 def test_qwen_has_biases_and_tied_embeddings(model_folder: ModelFolder, tmp_path: Path) -> None:
     import torch
-    from transformers import Qwen2Config, Qwen2ForCausalLM
 
     tokenizer = load_tokenizer(str(model_folder("chatml")))
-    config = Qwen2Config(
-        vocab_size=len(tokenizer) + 3, hidden_size=32, intermediate_size=64, num_hidden_layers=2,
-        num_attention_heads=4, num_key_value_heads=2, tie_word_embeddings=True, initializer_range=0.3,
-        max_position_embeddings=4096,
-    )  # fmt: skip
-    torch.manual_seed(0)
-    model = Qwen2ForCausalLM(config)
+    model = tiny_model(tokenizer, family="Qwen2", vocab_size=len(tokenizer) + 3, tie_word_embeddings=True)
     for name, value in model.named_parameters():
         if name.endswith("bias"):
             torch.nn.init.normal_(value)
