@@ -14,6 +14,7 @@ from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from judge.errors import JudgeError
 from judge.models import attention, blocked_attention
 from judge.models.prefix_tree import lineage, make_tree, pad, tree_mask
+from judge.models.weights import load_model
 
 FORWARD = AttentionInterface()[attention.register()]
 
@@ -148,7 +149,5 @@ def test_a_mask_of_numbers_is_refused() -> None:
 
 
 def test_models_are_loaded_with_it_on_a_cpu(model_folder: Callable[[str], Path]) -> None:
-    from judge.models.weights import load_model
-
     wanted = "sdpa" if torch.cuda.is_available() else attention.NAME
     assert load_model(str(model_folder("chatml"))).model.config._attn_implementation == wanted

@@ -2,6 +2,7 @@
 
 import json
 import random
+import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -276,8 +277,6 @@ def test_check_names_every_sentence(tmp_path: Path, ran: Ran) -> None:
 def test_calibrate_keeps_the_rule_beside_the_model(
     model_folder: ModelFolder, tmp_path: Path, ran: Ran
 ) -> None:
-    import shutil
-
     folder = shutil.copytree(model_folder("chatml"), tmp_path / "model")
     samples, _ = labelled(48)
     unmarked = next(sample for sample in samples if sample.label is Label.FAIL)

@@ -8,14 +8,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from peft import LoraConfig, get_peft_model
+from peft.tuners.tuners_utils import BaseTunerLayer
+from transformers import AutoModelForCausalLM, LlamaConfig, LlamaForCausalLM
 
 from judge.errors import InputError
 from judge.models import architecture
 from judge.models.architecture import Architecture, parse_architecture, read_architecture
+from judge.models.attention import register
 from judge.models.hardware import GIB, KNOWN_DEVICES, Device
+from judge.models.heads import float32_head
+from judge.models.prefix_tree import make_tree, pad, tree_mask
 from judge.training.config import DPORecipe, SFTRecipe, TrainingConfig
 from judge.training.memory import LABEL_SHARE, estimate, layer_bytes, sequences_of
 from tests.calling import ModelFolder, Ran, Refused, call
@@ -181,9 +188,6 @@ def test_nested_configs_and_defaults(tmp_path: Path) -> None:
 
 
 def test_parameters_are_those_of_the_model(model_folder: ModelFolder) -> None:
-    from peft import LoraConfig, get_peft_model
-    from transformers import AutoModelForCausalLM
-
     folder = model_folder("chatml")
     sizes = read_architecture(str(folder))
     model = AutoModelForCausalLM.from_pretrained(folder)
@@ -202,15 +206,6 @@ MIDDLE = Architecture("middle", 192, 3, 6, 2, 32, 512, 1024, tie_word_embeddings
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 def test_activations_are_those_that_autograd_keeps(precision: str, shared: bool) -> None:
     """Bytes of all tensors that a forward pass leaves for the backward pass, on a CPU."""
-    import torch
-    from peft import LoraConfig, get_peft_model
-    from peft.tuners.tuners_utils import BaseTunerLayer
-    from transformers import LlamaConfig, LlamaForCausalLM
-
-    from judge.models.attention import register
-    from judge.models.heads import float32_head
-    from judge.models.prefix_tree import make_tree, pad, tree_mask
-
     tokens = 1024
     recipe = SFTRecipe.model_validate(
         {

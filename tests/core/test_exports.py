@@ -12,6 +12,12 @@ from typing import Any
 from unittest.mock import Mock
 
 import pytest
+import torch
+from gguf import GGUFReader
+from peft import PeftModel
+from safetensors.torch import save_file
+from transformers import AutoModelForCausalLM, LlamaConfig
+from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
 from judge.backends.alternatives import read_words
 from judge.backends.base import Decoding
@@ -30,6 +36,9 @@ from judge.judge import Judge
 from judge.load import load_judge
 from judge.models.identity import read_identity
 from judge.models.weights import LoadedModel, load_tokenizer
+from judge.pages.checker import describe_layout
+from judge.pages.layout import Layout
+from judge.pages.model import start_network
 from judge.prompting.prompts import BuiltinPrompt
 from judge.prompting.rendering import Renderer
 from judge.types import Label, Message, Sample, Task, Verdict
@@ -51,8 +60,6 @@ def p_fail(judge: Any, samples: list[Sample]) -> list[float]:
 
 def read_back(folder: Path) -> Judge:
     """A judge on what transformers makes of a GGUF file: another reader than the one that wrote it."""
-    from transformers import AutoModelForCausalLM
-
     file = read_identity(str(folder))["export"]["file"]
     model = AutoModelForCausalLM.from_pretrained(folder, gguf_file=file, dtype="float32")
     loaded = LoadedModel(model, load_tokenizer(str(folder)), "gguf", None, 4096)
@@ -68,9 +75,6 @@ def test_a_gguf_file_holds_the_judge(model_folder: ModelFolder, tmp_path: Path, 
 
 
 def test_weights_in_8_bits_are_the_nearest(model_folder: ModelFolder, tmp_path: Path) -> None:
-    import torch
-    from transformers import AutoModelForCausalLM
-
     export_judge(str(model_folder("chatml")), "gguf", tmp_path / "out", kind="Q8_0")
     wanted = AutoModelForCausalLM.from_pretrained(model_folder("chatml"), dtype=torch.float32).state_dict()
     found = read_back(tmp_path / "out").backend.model.state_dict()  # type: ignore[attr-defined]
@@ -85,10 +89,6 @@ def test_weights_in_8_bits_are_the_nearest(model_folder: ModelFolder, tmp_path: 
 
 def test_an_adapter_is_not_rounded_to_its_base(model_folder: ModelFolder, tmp_path: Path) -> None:
     """What it adds to a base in bfloat16 is finer than bfloat16 is."""
-    import torch
-    from peft import PeftModel
-    from transformers import AutoModelForCausalLM
-
     adapter = shutil.copytree(model_folder("adapter"), tmp_path / "adapter")
     base = shutil.copytree(model_folder("chatml"), tmp_path / "base")
     AutoModelForCausalLM.from_pretrained(base, dtype=torch.bfloat16).save_pretrained(base)
@@ -104,8 +104,6 @@ def test_an_adapter_is_not_rounded_to_its_base(model_folder: ModelFolder, tmp_pa
 
 
 def test_qwen_has_biases_and_tied_embeddings(model_folder: ModelFolder, tmp_path: Path) -> None:
-    import torch
-
     tokenizer = load_tokenizer(str(model_folder("chatml")))
     model = tiny_model(tokenizer, family="Qwen2", vocab_size=len(tokenizer) + 3, tie_word_embeddings=True)
     for name, value in model.named_parameters():
@@ -127,8 +125,6 @@ def gguf_export(model_folder: ModelFolder, tmp_path_factory: pytest.TempPathFact
 
 
 def test_the_file_has_tokenizer_and_chat_template(gguf_export: Path) -> None:
-    from gguf import GGUFReader
-
     fields = GGUFReader(gguf_export / "judge-F16.gguf").fields
     tokenizer = load_tokenizer(str(gguf_export))
     tokens = fields["tokenizer.ggml.tokens"].contents()
@@ -170,10 +166,6 @@ def test_prompts_come_along(gguf_export: Path) -> None:
 
 
 def test_llama_3_positions() -> None:
-    import torch
-    from transformers import LlamaConfig
-    from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
-
     rope = {
         "rope_type": "llama3", "rope_theta": 500000.0, "factor": 8.0, "low_freq_factor": 1.0,
         "high_freq_factor": 4.0, "original_max_position_embeddings": 8192,
@@ -398,12 +390,6 @@ def encoder_judge(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempP
 @pytest.fixture(scope="module")
 def pages_judge(bert: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with an untrained judge that reads pages."""
-    from safetensors.torch import save_file
-
-    from judge.pages.checker import describe_layout
-    from judge.pages.layout import Layout
-    from judge.pages.model import start_network
-
     folder = tmp_path_factory.mktemp("pages") / "judge"
     folder.mkdir()
     network, tokenizer = start_network(str(bert))

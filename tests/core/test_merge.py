@@ -9,6 +9,7 @@ from unittest import mock
 
 import pytest
 import torch
+from peft import LoraConfig, get_peft_model
 from safetensors.torch import load_file, save_file
 from transformers import AutoModelForCausalLM
 
@@ -21,7 +22,6 @@ from tests.calling import ModelFolder
 @pytest.fixture
 def make(model_folder: ModelFolder, tmp_path: Path) -> Callable[..., tuple[Path, Path]]:
     """A base and an adapter of it: settings of the base, of how it is saved, and of the adapter."""
-    from peft import LoraConfig, get_peft_model
 
     def call(
         dtype: str = "float32",

@@ -10,6 +10,8 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from peft import LoraConfig
+from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from judge.training.pairs import collate_pairs, share_prompts
 from judge.training.trainer import JudgeDPOTrainer, LengthSampler
@@ -50,8 +52,6 @@ def make_trainer(
 ) -> Any:
     """TRL's trainer on the tiny model, on trees or on rows of its own collator; the policy is random."""
     from datasets import Dataset
-    from peft import LoraConfig
-    from transformers import AutoModelForCausalLM
     from trl import DPOConfig
 
     def load() -> Any:
@@ -95,8 +95,6 @@ def make_trainer(
 
 
 def tokenizer_of(folder: Path) -> Any:
-    from transformers import AutoTokenizer
-
     tokenizer = AutoTokenizer.from_pretrained(folder)
     tokenizer.pad_token = tokenizer.eos_token
     return tokenizer

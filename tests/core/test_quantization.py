@@ -8,6 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+from transformers import TrainingArguments
 
 from judge import errors
 from judge.configs import make_config
@@ -61,8 +65,6 @@ def recipe(model_folder: ModelFolder, data: Path, tmp_path: Path) -> Callable[..
 
 def tensors_of(model: Any) -> Iterator[tuple[str, Any]]:
     """Parameters, buffers and what 4-bit weights are dequantized with."""
-    import torch
-
     yield from model.named_parameters()
     yield from model.named_buffers()
     for name, weight in model.named_parameters():
@@ -110,10 +112,6 @@ def test_no_bfloat16_in_a_training_step_of_a_t4(
     checkpointing: bool, recipe: Callable[..., SFTRecipe]
 ) -> None:
     """Every tensor that an operation makes is looked at, forward and backward, under autocast and scaler."""
-    import torch
-    from torch.utils._python_dispatch import TorchDispatchMode
-    from torch.utils._pytree import tree_leaves
-
     wanted = recipe(gradient_checkpointing=checkpointing)
     model, tokenizer = load_trainable(wanted)
     four_bit = [module for module in model.modules() if hasattr(module, "compute_dtype")]
@@ -168,8 +166,6 @@ def test_a_quantized_model_learns(recipe: Callable[..., SFTRecipe]) -> None:
 
 def test_training_goes_on_after_an_evaluation(recipe: Callable[..., SFTRecipe]) -> None:
     """bitsandbytes would repack the weights of a CPU for good, into a form without gradients."""
-    import torch
-
     model, tokenizer = load_trainable(recipe(precision="float32"))
     model = make_trainer(recipe(precision="float32"), model, tokenizer).model
     ids = torch.tensor([[5, 6, 7, 8]])
@@ -192,8 +188,6 @@ def test_training_goes_on_after_an_evaluation(recipe: Callable[..., SFTRecipe]) 
     "optimizer", [ADAMW, "adamw_8bit", "paged_adamw_8bit", "lion_32bit", "paged_lion_8bit"]
 )
 def test_every_optimizer_trains_on_a_cpu(optimizer: str, recipe: Callable[..., SFTRecipe]) -> None:
-    import torch
-    from transformers import TrainingArguments
 
     from judge.training.trainer import JudgeSFTTrainer
 
@@ -311,15 +305,11 @@ def test_bitsandbytes_is_not_installed(
 
 
 def logits(model: Any) -> Any:
-    import torch
-
     with torch.inference_mode():
         return model.eval()(input_ids=torch.arange(3, 40).unsqueeze(0)).logits
 
 
 def test_judging_with_quantized_weights(model_folder: ModelFolder) -> None:
-    import torch
-
     folder = str(model_folder("chatml"))
     plain = load_model(folder, precision="float32")
     quantized = load_model(folder, precision="float32", quantization="nf4")

@@ -4,7 +4,7 @@ import pytest
 from conftest import VARIANTS, tiny_tokenizer
 from hypothesis import given
 from hypothesis import strategies as st
-from tokenizers import AddedToken
+from tokenizers import AddedToken, processors
 from tokenizers.pre_tokenizers import Metaspace
 
 from judge.injections import attack_texts
@@ -97,8 +97,6 @@ def test_templates_keep_their_own_shape() -> None:
 
 
 def test_a_tokenizer_that_ends_every_text_does_not_end_the_prompt() -> None:
-    from tokenizers import processors
-
     tokenizer = tiny_tokenizer("bare")
     core = tokenizer.backend_tokenizer
     core.post_processor = processors.TemplateProcessing(

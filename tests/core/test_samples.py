@@ -10,6 +10,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -317,9 +319,6 @@ def test_labels_by_the_name_of_their_column_and_by_what_was_said(tmp_path: Path)
 
 
 def test_parquet(tmp_path: Path) -> None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     path = tmp_path / "in.parquet"
     meta = {"k": 1, "at": datetime(2024, 5, 1), "size": Decimal("1.5"), "raw": b"\xff", "most": float("inf")}
     rows = [

@@ -12,6 +12,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from peft import LoraConfig, get_peft_model
 from torch.nn.functional import cross_entropy
 from transformers import AutoModelForCausalLM
 
@@ -102,8 +103,6 @@ def test_weights_that_leave_no_rows_are_an_error() -> None:
 @pytest.fixture(scope="module")
 def model(model_folder: Callable[[str], Path]) -> Any:
     """The tiny model with a LoRA adapter to train, in float32."""
-    from peft import LoraConfig, get_peft_model
-
     base = AutoModelForCausalLM.from_pretrained(model_folder("chatml"), dtype=torch.float32)
     torch.manual_seed(2)
     lora = LoraConfig(r=4, target_modules="all-linear", init_lora_weights=False, task_type="CAUSAL_LM")

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 from typer.testing import CliRunner
 
 from data_pipeline.audit import limits
@@ -317,8 +318,6 @@ SCORED = st.lists(ROWS, min_size=4, max_size=60).filter(lambda rows: len({row[0]
 
 @given(SCORED)
 def test_figures_are_those_of_scikit_learn(rows: list[tuple[bool, float, str]]) -> None:
-    from sklearn.metrics import balanced_accuracy_score, roc_auc_score
-
     fail, scores, groups = map(list, zip(*rows, strict=True))
     told = [score > 0.5 for score in scores]
     for figure, value in (

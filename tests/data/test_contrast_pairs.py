@@ -7,6 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import GroupKFold, cross_val_predict
+from sklearn.pipeline import make_pipeline
 
 from data_pipeline.edits.perturber import RulePerturber
 from data_pipeline.edits.verify import Rejected
@@ -275,11 +280,6 @@ def test_how_far_a_teacher_reads_ahead_changes_nothing(
 
 def auroc(samples: list[Sample], features: Any) -> float:
     """Out of fold, folds parted by document; of a linear classifier."""
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.metrics import roc_auc_score
-    from sklearn.model_selection import GroupKFold, cross_val_predict
-    from sklearn.pipeline import make_pipeline
-
     labels = [sample.label is Label.FAIL for sample in samples]
     scores = cross_val_predict(
         make_pipeline(*features, LogisticRegression(solver="liblinear")),
@@ -294,9 +294,6 @@ def auroc(samples: list[Sample], features: Any) -> float:
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_wording_and_length_give_nothing_away(starter_pairs: list[Sample], language: str) -> None:
-    from sklearn.feature_extraction.text import TfidfVectorizer
-    from sklearn.metrics import roc_auc_score
-
     samples = [sample for sample in starter_pairs if sample.language == language]
     assert auroc(samples, [TfidfVectorizer(analyzer="char", ngram_range=(1, 3), min_df=2)]) <= 0.65
     labels = [sample.label is Label.FAIL for sample in samples]

@@ -8,6 +8,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import GroupKFold, cross_val_predict
+from sklearn.pipeline import make_pipeline
 
 from data_pipeline.edits.edit import occurs
 from data_pipeline.teachers.reasoning import Mistakes, explain
@@ -282,12 +287,6 @@ def test_each_sample_has_one_reasoning(starter_pairs: list[Sample]) -> None:
 
 def test_wording_does_not_tell_right_from_wrong(starter_pairs: list[Sample]) -> None:
     """What is chosen and what is rejected cannot be told apart without the sample."""
-    from sklearn.feature_extraction.text import TfidfVectorizer
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.metrics import roc_auc_score
-    from sklearn.model_selection import GroupKFold, cross_val_predict
-    from sklearn.pipeline import make_pipeline
-
     mistakes = Mistakes()
     rows: list[tuple[str, int, str]] = []
     for item in sorted(starter_pairs, key=lambda item: item.label is Label.PASS):

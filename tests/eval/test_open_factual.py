@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -463,8 +464,6 @@ def test_answers_near_the_reference_are_similar(data: Path, tmp_path: Path, bert
 
 
 def test_an_encoder_whose_weights_are_a_pickle_is_refused(bert: Path, tmp_path: Path) -> None:
-    import torch
-
     folder = Path(shutil.copytree(bert, tmp_path / "pickled"))
     (folder / "model.safetensors").unlink()
     torch.save({}, folder / "pytorch_model.bin")
@@ -569,8 +568,6 @@ def test_the_device_is_chosen(data: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_a_gpus_memory_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    import torch
-
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "Tesla T4")
     monkeypatch.setattr(
