@@ -203,8 +203,11 @@ def test_a_run_costs_what_was_said_and_the_benchmark_reads_it(tmp_path: Path) ->
         rows = json.loads((out / "onioneval" / f"{name}.json").read_text())
         assert all(list(row) == keys for row in rows), name
     assert json.loads((out / "onioneval" / "entities.json").read_text())["Tools"] == ["Saw", "Plane"]
-    again = config_of(tmp_path, categories={"Tools": 1}, descriptions=str(out / "onioneval/description.json"))
-    assert {name: one.calls for name, one in dry_run(again).items()} == {"one": 0, "two": 0}
+    again = {"categories": {"Tools": 1}, "descriptions": str(out / "onioneval/description.json")}
+    with pytest.raises(InputError, match=r"description\.json: is a file that is read"):
+        dry_run(config_of(tmp_path, **again))
+    other = config_of(tmp_path, **again, output=str(tmp_path / "other"))
+    assert {name: one.calls for name, one in dry_run(other).items()} == {"one": 0, "two": 0}
 
 
 def test_released_descriptions_about_something_else_are_left_out(tmp_path: Path, shared_data: Path) -> None:

@@ -26,6 +26,7 @@ from judge.files import sha256_file, write_json
 from judge.formats.records import read_records
 from judge.remote.budget import Estimate
 from judge.remote.chat import Reply
+from judge.rows import check_outputs
 
 FOLDER = "onioneval"
 ROWS = "with_context.json"
@@ -69,7 +70,7 @@ def run(config: OnionConfig, say: Callable[[str], None] = lambda _: None) -> dic
         say: called with lines on the progress of the calls.
 
     Raises:
-        InputError: if the recipe or its file of descriptions is wrong.
+        InputError: if the recipe or its file of descriptions is wrong, or the run would replace that file.
         JudgeError: if an endpoint fails, or the budget does not cover the next call.
     """
     dropped = Dropped()
@@ -113,6 +114,8 @@ def make(maker: Maker) -> dict[str, list[Item]]:
         entities = maker.entities()
         descriptions = maker.describe(entities)
     else:
+        replaced = list((Path(config.output) / FOLDER).glob("*.json"))
+        check_outputs(replaced, [Path(config.descriptions)], "set")
         entities = read_descriptions(Path(config.descriptions), config)
         descriptions = maker.take(entities)
     facts = maker.split(descriptions)
