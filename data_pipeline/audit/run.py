@@ -16,6 +16,7 @@ from judge.errors import InputError
 from judge.files import read_json
 from judge.progress import track
 from judge.samples import read_samples
+from judge.training.gate import gate_record
 from judge.types import Label, Sample
 
 LIMIT = 2000
@@ -90,10 +91,10 @@ def audit_folder(folder: Path, *, seed: int = 0, workers: Workers | None = None)
     """
     if not folder.is_dir():
         raise InputError("no such folder; 'judge data build' makes one", file=folder)
-    manifest = read_json(folder / "manifest.json")
+    leaks = gate_record(read_json(folder / "manifest.json"), folder / "manifest.json")
     found = audit_samples(read_samples(folder / "samples.jsonl"), seed=seed, workers=workers)
-    found |= {"name": str(folder), "leaks": manifest.get("leaks")}
-    if not isinstance(found["leaks"], Mapping):
+    found |= {"name": str(folder), "leaks": leaks}
+    if leaks is None:
         found["warnings"].append("the leak gate was not run: benchmarks may be among the training data")
     return found
 

@@ -13,6 +13,7 @@ from judge.models.identity import ENCODER, SECOND, read_identity, rounded_base
 from judge.prompting.prompts import LABEL_WORDS, BuiltinPrompt
 from judge.training.arguments import precision_of
 from judge.training.config import RunConfig
+from judge.training.gate import gate_record
 from judge.types import MODES, Mode
 
 PACKAGES = ("torch", "transformers", "trl", "peft", "accelerate")
@@ -120,7 +121,7 @@ def data_counts(manifest: Path) -> dict[str, Any]:
     for column in ("label", "language", "task", "source"):
         if values.get("counts", {}).get(column):
             counts[column] = values["counts"][column]
-    leaks = values.get("leaks")
+    leaks = gate_record(values, manifest)
     counts["compared with"] = ", ".join(leaks["benchmarks"]) if leaks else "no benchmark (leak gate not run)"
     return counts
 

@@ -1,11 +1,26 @@
 """Refuses to train on data that was not checked for rows of benchmarks."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from judge.errors import InputError
 from judge.files import read_whole, sha256_file
 
 REMEDY = "run the gate ('leaks' in the data recipe), or say without_leak_gate: true in the training recipe"
+
+
+def gate_record(manifest: Mapping[str, Any], file: Path) -> dict[str, Any] | None:
+    """What the leak gate wrote into a manifest; ``None`` if it was not run.
+
+    Raises:
+        InputError: if something else is there; names ``file``, the manifest's.
+    """
+    record = manifest.get("leaks")
+    if record is None or (isinstance(record, dict) and isinstance(record.get("benchmarks"), dict)):
+        return record
+    found = f"holds {record!r:.60}, not the leak gate's record; build the data set again"
+    raise InputError(found, file=file, field="leaks")
 
 
 def check_leak_gate(file: Path, name: str, folder: Path) -> None:
@@ -27,7 +42,7 @@ def check_leak_gate(file: Path, name: str, folder: Path) -> None:
     manifest = read_whole(manifest_file)
     if manifest is None:
         raise InputError("is not a manifest; build the data set again", file=manifest_file)
-    record = manifest.get("leaks")
+    record = gate_record(manifest, manifest_file)
     if record is None:
         raise InputError(
             f"the leak gate was not run on this data; {REMEDY}", file=manifest_file, field="leaks"
@@ -36,7 +51,7 @@ def check_leak_gate(file: Path, name: str, folder: Path) -> None:
         raise InputError(
             f"the leak gate found no benchmark to compare with; {REMEDY}", file=manifest_file, field="leaks"
         )
-    if record["data"].get(name) != sha256_file(file):
+    if record.get("data", {}).get(name) != sha256_file(file):
         raise InputError(
             f"is not the file that the leak gate let through (see 'leaks' in {manifest_file}); build the "
             "data set again, or say without_leak_gate: true in the training recipe",

@@ -468,6 +468,10 @@ def test_a_wrong_folder_is_refused(built: Path) -> None:
     (built / "samples.jsonl").write_text('{"id": "1"}\n')
     with pytest.raises(InputError, match=r"samples\.jsonl:1: field 'document'"):
         audit_folder(built)
+    for record in (3, {"benchmarks": 3}, {"dropped": 3}):
+        write_json(built / "manifest.json", {"leaks": record})
+        with pytest.raises(InputError, match=r"manifest\.json: field 'leaks': holds .*build the data set"):
+            audit_folder(built)
     (built / "manifest.json").write_text("{")
     with pytest.raises(InputError, match=r"manifest\.json:1: is not valid JSON"):
         audit_folder(built)
