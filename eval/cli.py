@@ -27,7 +27,7 @@ from judge.cli.options import (
 from judge.cli.settings import setting
 from judge.errors import InputError
 from judge.progress import say, stage
-from judge.types import Sample, lone_surrogate
+from judge.types import Sample
 
 if TYPE_CHECKING:
     from eval.benchmarks.base import Benchmark
@@ -161,7 +161,7 @@ def eval_command(
     from eval.run import evaluate
     from eval.verdicts import VERDICTS, VerdictFile, data_hash
     from judge.baselines.rules import TRIVIAL_BASELINES, TrivialBaseline
-    from judge.files import locked
+    from judge.files import check_names, locked
     from judge.rows import check_outputs
 
     means = parse_gold_labels(gold_labels)
@@ -170,9 +170,7 @@ def eval_command(
         for option, given in (("columns", columns), ("gold-labels", gold_labels), ("encoding", encoding)):
             if given is not None:
                 raise InputError("is for files of your own; give --samples, or omit it", field=f"--{option}")
-    for path in (*(samples or ()), baseline_data, out):
-        if lone_surrogate(str(path)):
-            raise InputError("is not UTF-8, and no report can hold this name; rename it", file=path)
+    check_names(*(samples or ()), baseline_data, out)
     fit_on = None if baseline_data is None else samples_file(baseline_data, named, encoding, means).load()
     baselines = [TrivialBaseline(name, fit_on) for name in TRIVIAL_BASELINES]
     if not (first := processes.join(settings["backend"])):  # this one only judges; the first one writes

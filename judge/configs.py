@@ -94,7 +94,7 @@ def load_config(kind: type[Config], path: Path, overrides: Sequence[str] = ()) -
         except yaml.YAMLError as error:
             line = getattr(getattr(error, "problem_mark", None), "line", None)
             raise InputError(
-                f"is not valid YAML ({getattr(error, 'problem', error)})",
+                f"is not valid YAML ({_problem(error)})",
                 file=path,
                 line=None if line is None else line + 1,
             ) from None
@@ -117,6 +117,10 @@ def make_config(
         return kind.model_validate(values)
     except ValidationError as error:
         raise _explain(kind, error, path) from None
+
+
+def _problem(error: yaml.YAMLError) -> str:
+    return str(getattr(error, "problem", str(error).partition("\n")[0]))
 
 
 def _override(values: dict[str, Any], override: str) -> None:
@@ -142,9 +146,7 @@ def _value(text: str, override: str) -> Any:
     try:
         value = yaml.safe_load(text)
     except yaml.YAMLError as error:
-        raise InputError(
-            f"{override!r}: the value is not valid YAML ({getattr(error, 'problem', error)})"
-        ) from None
+        raise InputError(f"{override!r}: the value is not valid YAML ({_problem(error)})") from None
     if isinstance(value, str) and text.strip().startswith(value):  # neither quoted nor a block
         with suppress(ValueError):
             return float(text)

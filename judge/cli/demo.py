@@ -12,7 +12,7 @@ from judge.cli.demo_steps import ADAPTED, REPORT, TRAINED, adapting_steps, steps
 from judge.cli.running import PROCESSES, run, say, start_server
 from judge.cli.train import TRL
 from judge.errors import DATA, InputError, require
-from judge.files import JUDGE_FILE, read_json
+from judge.files import JUDGE_FILE, check_names, read_json
 from judge.shipped import REFERENCE
 
 IMPORTED = ["judge.training.trainer", "data_pipeline.cli", "eval.run"]  # together, all slow imports
@@ -53,6 +53,7 @@ def demo_command(
     from judge.models.hardware import this_device
 
     out = out or Path("runs/demo-reference" if from_reference else "runs/demo")
+    check_names(out)
 
     begin = time.monotonic()
     if this_device().kind == "cpu":  # on a GPU an import may start CUDA, which cannot be forked

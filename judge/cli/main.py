@@ -9,6 +9,7 @@ import threading
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from io import TextIOWrapper
 from types import FrameType
 from typing import Any
 
@@ -115,6 +116,9 @@ def main(arguments: Sequence[str] | None = None, *, a_step: bool = False) -> Non
 
         print(f"judge {judge.__version__}")
         raise SystemExit(0)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="backslashreplace")  # names of files may be no text
     name, *rest = given
     if name not in COMMANDS:
         print(f"error: {unknown('command', name, COMMANDS)}", file=sys.stderr)

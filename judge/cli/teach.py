@@ -12,7 +12,7 @@ from judge.cli.options import COLUMNS, ENCODING, GOLD_LABELS, parse_columns, par
 from judge.cli.running import run, say
 from judge.configs import text_override
 from judge.errors import DATA, InputError, counted, require
-from judge.files import read_whole, sha256_file, write_json
+from judge.files import check_names, read_whole, sha256_file, write_json
 from judge.rows import FILE_TYPES, Meanings, as_file, check_jsonl_outputs, read_rows
 from judge.samples import OTHER_NAMES, REQUIRED, Columns, other_columns, read_samples, write_samples
 from judge.types import Label, Sample
@@ -38,6 +38,7 @@ def teach_command(
     To resume, run the same command again.
     """
     require("judge teach", "data", *DATA)
+    check_names(out)
     with as_file(file, encoding) as readable:
         samples = read_answers(readable, parse_columns(columns) or {}, parse_gold_labels(gold_labels))
         begun = {"file": sha256_file(readable), "columns": columns, "gold_labels": gold_labels}

@@ -1,6 +1,6 @@
 """Files that are either complete or absent (``whole``), and guards for a long run's output (``runs``)."""
 
-from judge.files.runs import differences, is_stream, locked
+from judge.files.runs import check_names, differences, is_stream, locked
 from judge.files.whole import (
     GZIP,
     JUDGE_FILE,
@@ -27,6 +27,7 @@ __all__ = [
     "JUDGE_FILE",
     "Appender",
     "appearing",
+    "check_names",
     "differences",
     "dump",
     "is_stream",

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from judge.errors import InputError, JudgeError
+from judge.types import lone_surrogate
 
 _held: set[int] = set()
 
@@ -30,6 +31,13 @@ def is_stream(path: Path) -> bool:
         return path == Path("-") or path.is_fifo() or path.is_char_device()
     except OSError:  # not a possible file name
         return False
+
+
+def check_names(*paths: Path | str | None) -> None:
+    """Refuse names that are not UTF-8, which neither reports nor other libraries can hold."""
+    for path in paths:
+        if lone_surrogate(str(path)):
+            raise InputError("the name is not UTF-8; give another", file=path)
 
 
 def check_output(path: Path) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from judge.errors import InputError, JudgeError
-from judge.files.runs import check_output
+from judge.files.runs import check_names, check_output
 
 GZIP = b"\x1f\x8b"
 """The first bytes of a gzip file."""
@@ -172,6 +172,7 @@ def replacing(path: Path) -> Iterator[IO[str]]:
 @contextmanager
 def appearing(output: Path) -> Iterator[Path]:
     """A temporary folder that is renamed to ``output`` if the block succeeds, and else removed."""
+    check_names(output)
     try:
         output.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(

@@ -99,6 +99,14 @@ def test_a_full_standard_output_is_told_in_one_line(document: Path) -> None:
     assert done.stderr == "error: standard output could not be written (No space left on device)\n"
 
 
+def test_a_name_that_standard_output_cannot_encode_is_escaped(tmp_path: Path) -> None:
+    (tmp_path / "in.jsonl").write_text('{"document": "x", "answer": "y"}\n')
+    asked = [sys.executable, "-m", "judge", "batch", "in.jsonl", "-o", b"bad\xff.jsonl", *BASELINE]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8:strict"}
+    done = subprocess.run(asked, env=environment, cwd=tmp_path, capture_output=True)
+    assert (done.returncode, done.stdout.partition(b":")[0]) == (0, rb"bad\udcff.jsonl"), done.stderr
+
+
 def test_a_library_that_is_installed_and_broken_is_named(document: Path, tmp_path: Path) -> None:
     (tmp_path / "safetensors.py").write_text("import _safetensors_lost")
     asked = ("check", "--document", f"@{document}", "--answer", "x")

@@ -62,7 +62,7 @@ def load(folder: Path, text: str, *overrides: str) -> Outer:
         ("name: a\ninner: {rank: 3}\nname: b", r":3: is not valid YAML \(key 'name' again\)"),
         ("name: a\nrate: .inf", ": field 'rate': .*finite number"),
         ("name: !!python/object/apply:os.getcwd []", ".*is not valid YAML"),  # YAML cannot make objects
-        ("name: a\x00b", ".*is not valid YAML"),
+        ("name: a\x00b", r".*is not valid YAML \(unacceptable character [^\n]*\)$"),
     ],
 )
 def test_a_wrong_config(text: str, message: str, tmp_path: Path) -> None:

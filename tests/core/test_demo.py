@@ -207,6 +207,7 @@ def test_the_command_runs_the_plan_that_was_asked_for(
     assert f"=== step 11 of 11 [{'#' * demo.BAR}] about 1 min left: write the report\n" in printed
     assert call("demo", "--from-reference", "--model", "m") == 2
     assert call("demo", "--from-reference", "--seed", 1) == 2
+    assert call("demo", "--from-reference", "--out", "bad\udcff") == 2
 
 
 # --- The model ----------------------------------------------------------------------------------------------
@@ -356,6 +357,7 @@ def test_a_column_that_the_first_row_lacks(tmp_path: Path) -> None:
         ([{"text": "D", "answer": "A", "label": "FAIL"}], (), "has answers labelled FAIL alone"),
         ([{"text": "D", "answer": "A", "label": 1}], (), ": 1 may mean hallucinated or supported"),
         ([{"text": "D", "answer": "A", "label": 1}], ("--gold-labels", "1=FAIL"), "labelled FAIL alone"),
+        (answers(40), ("--out", "bad\udcff"), "bad\\udcff: the name is not UTF-8; give another"),
     ],
 )
 def test_what_cannot_be_taught(

@@ -281,6 +281,8 @@ def test_what_cannot_be_exported(
         with pytest.raises(InputError, match=re.escape(why)):
             export_judge(name, to, out, kind=kind)
         assert not out.exists()
+    with pytest.raises(InputError, match="the name is not UTF-8; give another"):
+        export_judge(model, "gguf", tmp_path / "bad\udcff")
     assert call("export", model, "--to", "gguf", "-o", out) == 2  # nothing to compare on
     (model_folder("chatml").parent / "gpt").mkdir(exist_ok=True)
     config = model_folder("chatml").parent / "gpt" / "config.json"

@@ -189,7 +189,7 @@ def test_constrained_replies_on_a_benchmark_are_told(data: Path, monkeypatch: py
     [
         (f"--model {PASS_BASELINE} --benchmarks ragtruht", "did you mean 'ragtruth'"),
         ("--samples DATA", "give --model"),
-        (f"--model {PASS_BASELINE} --samples bad\udcff.jsonl", "no report can hold this name; rename"),
+        (f"--model {PASS_BASELINE} --samples bad\udcff.jsonl", "the name is not UTF-8; give another"),
         ("--benchmarks open_factual_bench", "use judge open-factual"),
         ("--model baseline:pass", "unknown baseline"),
         ("--model org/m --temperature 0.8", "verdict mode, which reads probabilities, samples nothing"),
