@@ -150,6 +150,8 @@ def load_judge(
         fixed = reads_pages(identity) or SECOND in identity
         for option, given in (
             ("mode reason", mode == "reason"),
+            ("max_new_tokens", max_new_tokens != MAX_NEW_TOKENS),
+            ("decoding constrained", decoding == "constrained"),  # free is what judge eval asks of all
             ("template", fixed and template),
             ("labels", fixed and labels),
             ("pair", fixed and pair),

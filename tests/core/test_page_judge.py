@@ -466,7 +466,10 @@ def test_settings_that_keep_the_calibration_and_settings_without_effect() -> Non
     assert (short.describe()["calibration"], short.describe()["max_windows"]) == (wanted, 2)
     with pytest.raises(InputError, match=r"'max_length': is 511, less than a window .* give 512 or more"):
         load_judge(max_length=511)
-    for name, value in (("labels", "PASS=yes"), ("pair", ["question=premise"])):
+    without: dict[str, Any] = {
+        "labels": "PASS=yes", "pair": ["question=premise"], "max_new_tokens": 50, "decoding": "constrained"
+    }  # fmt: skip
+    for name, value in without.items():
         with pytest.raises(InputError, match=f"reference is an encoder that takes no {name}"):
             load_judge(**{name: value})
     assert other.describe()["calibration"] == wanted
