@@ -13,7 +13,7 @@ from io import TextIOWrapper
 from types import FrameType
 from typing import Any
 
-from judge.errors import JudgeError, JudgeWarning, unknown
+from judge.errors import InputError, JudgeError, JudgeWarning, unknown
 from judge.progress import shown
 
 COMMANDS = {
@@ -108,28 +108,16 @@ def main(arguments: Sequence[str] | None = None, *, a_step: bool = False) -> Non
         a_step: this runs within another command, such as ``judge teach``, which itself says how to resume.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
-    if not given or given[0] in ("-h", "--help"):
-        print(HELP)
-        raise SystemExit(0 if given else 2)
-    if given[0] == "--version":
-        import judge
-
-        print(f"judge {judge.__version__}")
-        raise SystemExit(0)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper) and stream.errors == "strict":
             stream.reconfigure(errors="backslashreplace")  # names of files may be no text
-    name, *rest = given
-    if name not in COMMANDS:
-        print(f"error: {unknown('command', name, COMMANDS)}", file=sys.stderr)
-        raise SystemExit(2)
     # This program shows the progress; the libraries' own bars and advice would bury its messages.
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
     warnings.formatwarning = _one_line
     try:
         with ending_on_sigterm(), shown():
-            load_command(name)(args=rest, prog_name=f"judge {name}")
+            _start(given)
     except JudgeError as error:
         stopped = error.exit_code in STOPPED
         print(f"error: {error}{going_on(given) if stopped and not a_step else ''}", file=sys.stderr)
@@ -155,6 +143,22 @@ def main(arguments: Sequence[str] | None = None, *, a_step: bool = False) -> Non
             raise
         print(f"\nstopped{'' if a_step else going_on(given)}", file=sys.stderr)
         raise SystemExit(code) from None
+
+
+def _start(given: Sequence[str]) -> None:
+    """Run the command, or show the help or the version."""
+    if not given or given[0] in ("-h", "--help"):
+        print(HELP, flush=True)
+        raise SystemExit(0 if given else 2)
+    if given[0] == "--version":
+        import judge
+
+        print(f"judge {judge.__version__}", flush=True)
+        raise SystemExit(0)
+    name, *rest = given
+    if name not in COMMANDS:
+        raise InputError(unknown("command", name, COMMANDS))
+    load_command(name)(args=rest, prog_name=f"judge {name}")
 
 
 def load_command(name: str) -> Any:

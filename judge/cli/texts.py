@@ -1,5 +1,6 @@
 """Texts on the command line: the text itself, ``@FILE``, or ``-`` for standard input, without guessing."""
 
+import os
 import re
 import sys
 from collections.abc import Mapping
@@ -38,7 +39,7 @@ def _read(option: str, value: str) -> str:
     if value.startswith("@@"):
         return value[1:]
     if value.startswith("@"):
-        return _file(option, Path(value[1:]))
+        return _file(option, Path(os.path.expanduser(value[1:])))  # noqa: PTH111 (that of Path raises)
     if _ADDRESS.fullmatch(value):
         raise InputError(
             f"{value} is an address, and nothing is fetched; give the text, or @FILE", field=option

@@ -89,8 +89,10 @@ def test_help_of_each_command(command: str, ran: Ran, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux alone has it")
-def test_a_full_standard_output_is_told_in_one_line(document: Path) -> None:
-    asked = ("check", "--document", f"@{document}", "--answer", "x", *BASELINE, "--json")
+@pytest.mark.parametrize(
+    "asked", [("check", "--document", "x", "--answer", "x", *BASELINE, "--json"), ("--help",), ("--version",)]
+)
+def test_a_full_standard_output_is_told_in_one_line(asked: tuple[str, ...]) -> None:
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
             [sys.executable, "-m", "judge", *asked], stdout=full, stderr=subprocess.PIPE, text=True
@@ -168,9 +170,10 @@ def test_a_text_is_never_taken_for_a_file(tmp_path: Path, monkeypatch: pytest.Mo
     from judge.cli.texts import read_texts
 
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / "tower").write_text("It is 20 m.")
     monkeypatch.setattr("sys.stdin", io.StringIO("The tower."))
-    assert ran("check", *BASELINE, "--document", "-", "--answer", "@tower").out.startswith("PASS")
+    assert ran("check", *BASELINE, "--document", "-", "--answer", "@~/tower").out.startswith("PASS")
     texts = ["The tower.", "@@home", "24/7", "It is in docs/a.txt", "", "x" * 5000, "\u9ad8/\u4f4e\u3002"]
     for text in texts:
         assert read_texts({"--answer": text}) == {"--answer": text.replace("@@", "@")}
