@@ -7,7 +7,7 @@ A checkout has the recipes and configs at its top level; the wheel has the same 
 import shutil
 from pathlib import Path
 
-from judge.errors import InputError, unknown
+from judge.errors import InputError, JudgeError, unknown
 from judge.rows import FILE_TYPES, file_type
 
 PACKAGE = Path(__file__).resolve().parent
@@ -89,6 +89,7 @@ def copy_recipes(names: list[str], folder: Path) -> list[Path]:
 
     Raises:
         InputError: if a file exists with other contents; nothing is copied then.
+        JudgeError: if a file cannot be written.
     """
     sources = [path for name in names for path in (RECIPES / name).iterdir()] + [*RECIPES.glob("*.py")]
     copies = {path: folder / "recipes" / path.relative_to(RECIPES) for path in sources}
@@ -99,6 +100,9 @@ def copy_recipes(names: list[str], folder: Path) -> list[Path]:
             raise InputError("is there already and was changed; copy to another folder", file=copy)
     for path, copy in copies.items():
         if not copy.exists():
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, copy)
+            try:
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(path, copy)
+            except OSError as error:
+                raise JudgeError(f"{copy}: could not be written ({error.strerror})") from error
     return [folder / "recipes" / name for name in names]

@@ -7,7 +7,7 @@ import pytest
 from judge import shipped
 from judge.calibration.curve import read_calibrations
 from judge.cli.options import introduce
-from judge.errors import InputError
+from judge.errors import InputError, JudgeError
 from judge.models import base
 from judge.models.identity import read_identity
 from judge.shipped import (
@@ -82,6 +82,8 @@ def test_changed_files_are_never_overwritten(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"sft\.yaml: is there already and was changed"):
         copy_recipes(["demo"], tmp_path)
     assert own.read_text() == "mine" and [path for path in tmp_path.rglob("*") if path.is_file()] == [own]
+    with pytest.raises(JudgeError, match=r"sft\.yaml.*: could not be written \(Not a directory\)"):
+        copy_recipes(["demo"], own)
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
