@@ -142,7 +142,9 @@ def _override(values: dict[str, Any], override: str) -> None:
 
 
 def _value(text: str, override: str) -> Any:
-    """The value of an override: YAML, but a number may be 1e-5, and a text keeps everything after a ``#``."""
+    """The value of an override: YAML, but a number may be 1e-5, and a text may have a ``*`` or ``#``."""
+    if text.startswith("*"):  # a glob; YAML would look for an anchor of that name, and there are none
+        return text
     try:
         value = yaml.safe_load(text)
     except yaml.YAMLError as error:

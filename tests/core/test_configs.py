@@ -112,12 +112,13 @@ def test_overrides(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["set #2", "2024", "yes", "1e3", "2024-01-01", "[v1]/x", "a: b", "a ", '"b"', "runs"]
+    "text", ["set #2", "2024", "yes", "1e3", "2024-01-01", "[v1]/x", "a: b", "a ", '"b"', "runs", "*.jsonl"]
 )
 def test_a_text_override_stays_as_it_is(text: str, tmp_path: Path) -> None:
     assert load(tmp_path, "name: a", text_override("name", text)).name == text
     assert load(tmp_path, "name: a", "name=set #2").name == "set #2"
-    assert text_override("name", "runs/a b") == "name=runs/a b"
+    for written in ("runs/a b", "*.jsonl"):
+        assert text_override("name", written) == f"name={written}"
 
 
 class Words(StrictConfig):
