@@ -14,6 +14,8 @@ KINDS = {
     str: "TEXT", list[str]: "TEXT", Path: "PATH", list[Path]: "PATH",
 }  # fmt: skip
 """Names of value types on help pages."""
+OPTIONS = ["--help", "-h"]
+"""Options that show a help page."""
 
 
 def app_of(command: typer.Typer | Callable[..., None]) -> typer.Typer:
@@ -35,7 +37,7 @@ def command_of(found: typer.Typer | Callable[..., None]) -> Any:
 def _name_kinds(command: Any) -> None:
     for nested in getattr(command, "commands", {}).values():
         _name_kinds(nested)
-    for option in command.get_params(typer.Context(command)):
+    for option in command.get_params(typer.Context(command, help_option_names=OPTIONS)):
         kind = option.type_descriptor.annotation
         if kind not in KINDS:
             continue

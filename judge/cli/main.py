@@ -147,7 +147,7 @@ def main(arguments: Sequence[str] | None = None, *, a_step: bool = False) -> Non
 
 def _start(given: Sequence[str]) -> None:
     """Run the command, or show the help or the version."""
-    if not given or given[0] in ("-h", "--help"):
+    if not given or given[0] in ("-h", "--help", "help"):
         print(HELP, flush=True)
         raise SystemExit(0 if given else 2)
     if given[0] == "--version":
@@ -158,7 +158,9 @@ def _start(given: Sequence[str]) -> None:
     name, *rest = given
     if name not in COMMANDS:
         raise InputError(unknown("command", name, COMMANDS))
-    load_command(name)(args=rest, prog_name=f"judge {name}")
+    from judge.cli.help import OPTIONS
+
+    load_command(name)(args=rest, prog_name=f"judge {name}", help_option_names=OPTIONS)
 
 
 def load_command(name: str) -> Any:

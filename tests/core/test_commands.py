@@ -79,6 +79,7 @@ def test_help_of_each_command(command: str, ran: Ran, monkeypatch: pytest.Monkey
     """... at 80 columns, where every panel is whole, and no option's value has the name of a Python type."""
     monkeypatch.setenv("COLUMNS", "80")
     shown = ran(command, "--help").out
+    assert ran(command, "-h").out == shown
     assert f"judge {command}" in shown and all(len(line) <= 80 for line in shown.splitlines())
     assert not re.search(r"<(str|int|float|bool|path|list)\b", shown)
     if "--set" in shown:
