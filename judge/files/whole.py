@@ -99,9 +99,9 @@ def read_jsonl(path: Path, remedy: str = "save it as UTF-8") -> Iterator[tuple[i
                     f"is not valid JSON ({reason}); expected one object per line", file=path, line=number
                 ) from None
             if not isinstance(row, dict):
-                raise InputError(
-                    f"is a JSON {type(row).__name__}, expected an object", file=path, line=number
-                )
+                kind = type(row).__name__
+                remedy = "; a file of one list is named .json" if isinstance(row, list) else ""
+                raise InputError(f"is a JSON {kind}, expected an object{remedy}", file=path, line=number)
             yield number, row
 
 

@@ -38,7 +38,7 @@ WRONG_ROWS: list[tuple[object, str | None, str]] = [
     ("[" * 100_000, None, "is not valid JSON"),
     ('{"document": ' + "9" * 5000 + "}", None, "is not valid JSON"),
     ('{"document": "d", "document": "e"}', None, "is not valid JSON .key 'document' is given twice"),
-    ("[1, 2]", None, "is a JSON list, expected an object"),
+    ("[1, 2]", None, "is a JSON list, expected an object; a file of one list is named .json"),
     (
         {"document": "d"},
         "answer",
