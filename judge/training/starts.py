@@ -32,8 +32,9 @@ unit variance, their weights reach 1e30, and after clipping no gradient is left 
 def start_from_pairs(folder: Path, identity: Mapping[str, Any]) -> tuple[PagesNetwork, Tokenizer]:
     """A network that reads pages, with the encoder and heads of a judge of pairs, and its tokenizer.
 
-    In a pair the document attends to the answer, in a page it does not. What pairs lack, runs and the
-    comparison head, starts at zero.
+    In a pair the document attends to the answer, in a page it does not. Of what pairs lack, the comparison
+    head starts at zero, and the levels of runs at random, as in a new network: training moves them little,
+    and small ones are not noticed (docs/research/experiments.md).
 
     Args:
         folder: of the judge; its weights may be packed.
@@ -58,7 +59,7 @@ def start_from_pairs(folder: Path, identity: Mapping[str, Any]) -> tuple[PagesNe
             kinds = backbone.embeddings.token_type_embeddings.weight
             kinds.copy_(kinds.flip(0))
         for name, value in network.named_parameters():
-            if name.startswith(("levels.", "compare.")):
+            if name.startswith("compare."):
                 value.zero_()
     return network, bert_tokenizer(folder)
 
