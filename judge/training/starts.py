@@ -33,8 +33,8 @@ def start_from_pairs(folder: Path, identity: Mapping[str, Any]) -> tuple[PagesNe
     """A network that reads pages, with the encoder and heads of a judge of pairs, and its tokenizer.
 
     In a pair the document attends to the answer, in a page it does not. Of what pairs lack, the comparison
-    head starts at zero, and the levels of runs at random, as in a new network: training moves them little,
-    and small ones are not noticed (docs/research/experiments.md).
+    head starts at zero, and the levels of runs at random, as in a new network, since training moves them
+    little (docs/research/experiments.md).
 
     Args:
         folder: of the judge; its weights may be packed.
