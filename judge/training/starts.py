@@ -46,15 +46,14 @@ def start_from_pairs(folder: Path, identity: Mapping[str, Any]) -> tuple[PagesNe
     """
     backbone = Bert(BertConfig.read(folder))
     judge = stored_network(folder, read_head(read_config(folder), str(folder)))
-    stored = {name.removeprefix("bert."): value for name, value in judge.model.state_dict().items()}
+    stored = judge.model.bert.state_dict()
     backbone.load_state_dict({name: stored[name] for name in backbone.state_dict()})
     network = PagesNetwork(backbone)
+    network.answer[0].load_state_dict(judge.model.bert.pooler.dense.state_dict())
+    network.answer[2].load_state_dict(judge.model.classifier.state_dict())
+    if judge.token_head is not None:
+        network.token.load_state_dict(judge.token_head.state_dict())
     with torch.no_grad():
-        for layer, name in ((0, "pooler.dense"), (2, "classifier")):
-            network.answer[layer].weight.copy_(stored[f"{name}.weight"])
-            network.answer[layer].bias.copy_(stored[f"{name}.bias"])
-        if judge.token_head is not None:
-            network.token.load_state_dict(judge.token_head.state_dict())
         if identity[FORM]["first"] == "answer":  # in pages documents come first
             kinds = backbone.embeddings.token_type_embeddings.weight
             kinds.copy_(kinds.flip(0))
