@@ -142,7 +142,10 @@ class ChatModels:
 
     def _runner(self, settings: TeacherConfig) -> Run:
         if self._stand_in is not None:
-            return partial(self._count, settings, self._stand_in)
+            # A model in this process costs nothing; its calls are cached under its name, like an endpoint's.
+            free = EndpointConfig(model=settings.model or "none", prices=Prices(prompt=0, completion=0))
+            client = ChatClient(settings.endpoint or free, name=settings.name, cache=self.cache)
+            return partial(self._count, client, self._stand_in)
         if settings.endpoint is not None:
             return ChatClient(settings.endpoint, name=settings.name, cache=self.cache, budget=self.budget).run
         from judge.backends.transformers import TransformersBackend
@@ -153,16 +156,13 @@ class ChatModels:
         return LocalClient(backend, f"{model} {backend.model.dtype}", self.cache, settings.name).run
 
     def _count(
-        self, settings: TeacherConfig, stand_in: StandIn, requests: Iterable[ChatRequest]
+        self, client: ChatClient, stand_in: StandIn, requests: Iterable[ChatRequest]
     ) -> Iterator[Reply]:
         """Add requests to the estimates; a reply in the cache leads to the same later calls as in a run."""
-        # A model in this process costs nothing; its calls are cached under its name, like an endpoint's.
-        free = EndpointConfig(model=settings.model or "none", prices=Prices(prompt=0, completion=0))
-        client = ChatClient(settings.endpoint or free, name=settings.name, cache=self.cache)
         for request in requests:
             one = client.estimate([request])
-            before = self.estimates.get(settings.name)
-            self.estimates[settings.name] = one if before is None else before + one
+            before = self.estimates.get(client.name)
+            self.estimates[client.name] = one if before is None else before + one
             text = stand_in(request)
             keys = () if request.schema is None else request.schema["properties"]
             yield client.cached(request) or Reply(text, parsed=dict.fromkeys(keys, text))
