@@ -30,6 +30,7 @@ def app_of(command: typer.Typer | Callable[..., None]) -> typer.Typer:
 def command_of(found: typer.Typer | Callable[..., None]) -> Any:
     """The command of a function, or the group of an app, with readable types on its help pages."""
     command = get_command(app_of(found))
+    command.context_settings["help_option_names"] = OPTIONS
     _name_kinds(command)
     return command
 

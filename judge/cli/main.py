@@ -158,9 +158,7 @@ def _start(given: Sequence[str]) -> None:
     name, *rest = given
     if name not in COMMANDS:
         raise InputError(unknown("command", name, COMMANDS))
-    from judge.cli.help import OPTIONS
-
-    load_command(name)(args=rest, prog_name=f"judge {name}", help_option_names=OPTIONS)
+    load_command(name)(args=rest, prog_name=f"judge {name}")
 
 
 def load_command(name: str) -> Any:
