@@ -4,10 +4,10 @@ A checkout has the recipes and configs at its top level; the wheel has the same 
 (see ``setup.py``). The judges are in this package.
 """
 
-import shutil
 from pathlib import Path
 
-from judge.errors import InputError, JudgeError, unknown
+from judge.errors import InputError, unknown
+from judge.files import write_text
 from judge.rows import FILE_TYPES, file_type
 
 PACKAGE = Path(__file__).resolve().parent
@@ -100,9 +100,5 @@ def copy_recipes(names: list[str], folder: Path) -> list[Path]:
             raise InputError("is there already and was changed; copy to another folder", file=copy)
     for path, copy in copies.items():
         if not copy.exists():
-            try:
-                copy.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(path, copy)
-            except OSError as error:
-                raise JudgeError(f"{copy}: could not be written ({error.strerror})") from error
+            write_text(copy, path.read_text(encoding="utf-8"))
     return [folder / "recipes" / name for name in names]
