@@ -17,7 +17,11 @@ def gate_record(manifest: Mapping[str, Any], file: Path) -> dict[str, Any] | Non
         InputError: if something else is there; names ``file``, the manifest's.
     """
     record = manifest.get("leaks")
-    if record is None or (isinstance(record, dict) and isinstance(record.get("benchmarks"), dict)):
+    if record is None:
+        return None
+    if isinstance(record, dict) and all(
+        isinstance(part, dict) for part in (record.get("benchmarks"), record.get("data", {}))
+    ):
         return record
     found = f"holds {record!r:.60}, not the leak gate's record; build the data set again"
     raise InputError(found, file=file, field="leaks")

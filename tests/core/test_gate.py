@@ -51,6 +51,10 @@ def test_a_gate_without_a_benchmark(tmp_path: Path) -> None:
         ("{}", "field 'leaks': the leak gate was not run"),
         ('{"leaks": 3}', "field 'leaks': holds 3, not the leak gate's record"),
         ('{"leaks": {"benchmarks": 3}}', "field 'leaks': holds {'benchmarks': 3}, not"),
+        (
+            '{"leaks": {"benchmarks": {}, "data": 3}}',
+            "field 'leaks': holds {'benchmarks': {}, 'data': 3}, not",
+        ),
         ("[]", "is not a manifest"),
         ("{", "is not a manifest"),
         (None, r"manifest.json: is missing, so the leak gate was not run"),
