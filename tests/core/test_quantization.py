@@ -188,7 +188,6 @@ def test_training_goes_on_after_an_evaluation(recipe: Callable[..., SFTRecipe]) 
     "optimizer", [ADAMW, "adamw_8bit", "paged_adamw_8bit", "lion_32bit", "paged_lion_8bit"]
 )
 def test_every_optimizer_trains_on_a_cpu(optimizer: str, recipe: Callable[..., SFTRecipe]) -> None:
-
     from judge.training.trainer import JudgeSFTTrainer
 
     arguments = common_arguments(recipe(trainer={"optim": optimizer}, precision="float32"), 6)
