@@ -247,7 +247,7 @@ def _load_encoder(
         return encoder
     beside = str(folder / SECOND)
     second = _load_encoder(beside, None, read_identity(beside), precision, max_length, batch_tokens)
-    return TwoEncoders.of(encoder, second, found.weight)
+    return TwoEncoders.of(encoder, second, found)
 
 
 def _calibrated_format(model: str, revision: str | None, mode: Mode) -> Precision:

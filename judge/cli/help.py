@@ -1,6 +1,7 @@
-"""Commands made of functions, with help pages without names of Python types."""
+"""Commands made of functions: readable types on their help pages, and no empty paths."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import typer
 from typer.main import get_command
 
 from judge.cli.settings import WithSettings
+from judge.errors import InputError
 
 KINDS = {
     bool: "", int: "NUMBER", float: "NUMBER",
@@ -35,6 +37,13 @@ def command_of(found: typer.Typer | Callable[..., None]) -> Any:
     return command
 
 
+def _path(option: Any, process: Callable[[Any, Any], Any], ctx: Any, value: Any) -> Any:
+    """The value of an option for paths; empty, it is an unset variable of the shell, not this folder."""
+    if "" in (value if isinstance(value, list | tuple) else [value]):
+        raise InputError("is empty; give a path, . for this folder", field=option.opts[0])
+    return process(ctx, value)
+
+
 def _name_kinds(command: Any) -> None:
     for nested in getattr(command, "commands", {}).values():
         _name_kinds(nested)
@@ -42,6 +51,8 @@ def _name_kinds(command: Any) -> None:
         kind = option.type_descriptor.annotation
         if kind not in KINDS:
             continue
+        if kind in (Path, list[Path]):
+            option.process_value = partial(_path, option, option.process_value)
         if option.param_type_name == "argument":  # its metavar is its name
             option.display_type = lambda ctx, shown=KINDS[kind]: shown
         elif option.metavar is None:

@@ -19,7 +19,13 @@ def pack_command(
         Path | None,
         typer.Option(metavar="JUDGE", help="Encoder judge put beside it: the verdict is the mean of both."),
     ] = None,
-    weight: Annotated[float | None, typer.Option(help="Weight of --second; 0.5 by default.")] = None,
+    weight: Annotated[
+        float | None, typer.Option(min=0.01, max=0.99, help="Weight of --second; 0.5 by default.")
+    ] = None,
+    short_documents: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="WORDS", help="--second judges documents of fewer words alone."),
+    ] = None,
 ) -> None:
     """Write a trained judge in a smaller file: an encoder in 8 bits, a LoRA judge at a lower rank.
 
@@ -35,17 +41,21 @@ def pack_command(
     for judge in judges:
         if not judge.is_dir():
             raise InputError("no folder of that name here; name the folder of a trained judge", file=judge)
+    beside = {"--second": second, "--weight": weight, "--short-documents": short_documents}
+    given = [option for option, value in beside.items() if value is not None]
     of_lora = [(judge / "adapter_config.json").is_file() for judge in judges]
     if not any(of_lora):
-        from judge.encoder.packing import WEIGHT, pack
+        from judge.encoder.packing import pack
+        from judge.encoder.second import Second
 
         if rank is not None:
             raise InputError("is for LoRA judges; an encoder is written in 8 bits. Omit it", field="--rank")
-        if weight is not None and (second is None or not 0 < weight < 1):
-            raise InputError("is a number between 0 and 1, of a judge named by --second", field="--weight")
-        found = f"{pack(judges, out, second, weight or WEIGHT) / 1e6:.1f} MB"
-    elif second is not None or weight is not None:
-        raise InputError("is for encoder judges; omit it", field="--second" if second else "--weight")
+        if given and second is None:
+            raise InputError("is for a judge named by --second", field=given[0])
+        shares = Second(weight=weight or 0.5, short_documents=short_documents or 0)
+        found = f"{pack(judges, out, second, shares) / 1e6:.1f} MB"
+    elif given:
+        raise InputError("is for encoder judges; omit it", field=given[0])
     elif rank is None:
         raise InputError(
             "is a LoRA judge; give the rank of the smaller one: --rank 16",

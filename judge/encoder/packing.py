@@ -20,13 +20,12 @@ if TYPE_CHECKING:
     import torch
 
     Weights = dict[str, torch.Tensor]
-WEIGHT = 0.5
-"""Default weight of a second judge."""
+EQUAL = Second(weight=0.5)
 WORDS = ("word_embeddings.weight", "tok_embeddings.weight")
 """Endings of the names of word embeddings, which training leaves alone."""
 
 
-def pack(judges: Sequence[Path], out: Path, second: Path | None = None, weight: float = WEIGHT) -> int:
+def pack(judges: Sequence[Path], out: Path, second: Path | None = None, shares: Second = EQUAL) -> int:
     """Write an encoder judge, or the mean of several, in 8 bits.
 
     Args:
@@ -35,7 +34,7 @@ def pack(judges: Sequence[Path], out: Path, second: Path | None = None, weight: 
         out: folder for the packed judge; it gets judge.json too, without the calibrations, which were fitted
             to the unrounded weights.
         second: folder of an encoder judge to put beside it, see :mod:`judge.encoder.second`.
-        weight: of the second's log-odds.
+        shares: the part that the second has in verdicts; half by default.
 
     Returns:
         Bytes of the packed weights.
@@ -94,7 +93,7 @@ def pack(judges: Sequence[Path], out: Path, second: Path | None = None, weight: 
         write_trained_on(folder, *(read_trained_on(str(one)) for one in all_of_them))
         if second is not None:
             copy_second(second, folder)
-            identity[SECOND] = Second(weight=weight).model_dump()
+            identity[SECOND] = shares.model_dump()
         write_json(folder / JUDGE_FILE, identity)
     return (out / PACKED).stat().st_size
 

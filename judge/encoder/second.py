@@ -1,6 +1,6 @@
-"""A second encoder beside another: one judge, whose log-odds are the weighted mean of both.
+"""A second encoder beside another: one judge, whose log-odds are the weighted mean of both, or the second's.
 
-    judge/reference/           reads pages; judge.json has {"second": {"weight": 0.45}}
+    judge/reference/           reads pages; judge.json has {"second": {"weight": 0.45, "short_documents": 60}}
     judge/reference/second/    a judge of its own, which reads pairs
 
 Judges that err in different places do better together (:func:`judge.calibration.curve.mean_chance`).
@@ -13,7 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Self
 
-from pydantic import Field
+from pydantic import Field, NonNegativeInt
 
 from judge.calibration.curve import Curve, mean_chance
 from judge.configs import StrictConfig, make_config
@@ -34,6 +34,8 @@ class Second(StrictConfig):
 
     weight: float = Field(gt=0, lt=1)
     """Weight of the second judge's log-odds; the first has the rest."""
+    short_documents: NonNegativeInt = 0
+    """Documents of fewer words are judged by the second alone. 0 if both judge all."""
 
 
 @dataclass(frozen=True)
@@ -41,17 +43,17 @@ class TwoEncoders(CalibratedEncoder):
     """Two encoder judges as one: calibration and threshold apply to the mean of their log-odds.
 
     Args:
-        first: judges, and names the unsupported words.
-        second: judges too, and names words where the first names none.
-        weight: see :class:`Second`.
+        first: judges all but short documents, and names the unsupported words.
+        second: judges all, and names words where the first names none.
+        shares: the part of each.
     """
 
     first: CalibratedEncoder = field(kw_only=True)
     second: CalibratedEncoder = field(kw_only=True)
-    weight: float = field(kw_only=True)
+    shares: Second = field(kw_only=True)
 
     @classmethod
-    def of(cls, first: CalibratedEncoder, second: CalibratedEncoder, weight: float) -> Self:
+    def of(cls, first: CalibratedEncoder, second: CalibratedEncoder, shares: Second) -> Self:
         """The judge of two, with the first's calibrations, which were fitted to both."""
         # Uncalibrated, and FAIL whatever the probability, so that both name the words that they doubt.
         plain = [replace(one, calibrations={}, threshold=0.0) for one in (first, second)]
@@ -64,57 +66,72 @@ class TwoEncoders(CalibratedEncoder):
             first.calibrations,
             first=plain[0],
             second=plain[1],
-            weight=weight,
+            shares=shares,
         )
 
     def check_chunk(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
-        """Judge some samples with both."""
+        """Judge some samples with both, those about short documents with the second alone."""
         curve = self.curve()
-        both = (self.first.check_chunk(samples), self.second.check_chunk(samples))
-        for sample, first, second in zip(samples, *both, strict=True):
-            yield self._mean(sample, first, second, curve)
+        long = self._long(samples)
+        firsts = dict(zip(long, self.first.check_chunk([samples[place] for place in long]), strict=True))
+        for place, second in enumerate(self.second.check_chunk(samples)):
+            heard = (firsts[place], second) if place in firsts else (second,)
+            yield self._verdict(samples[place], heard, curve)
 
     def check_sentences(
         self, samples: Sequence[Sample], sentences: Sequence[Sequence[Span]]
     ) -> Iterator[tuple[Verdict, tuple[Verdict, ...]]]:
-        """Judge answers and each of their sentences with both."""
+        """Judge answers and each of their sentences, with the same judges as :meth:`check_chunk`."""
         curve = self.curve()
-        both = (one.check_sentences(samples, sentences) for one in (self.first, self.second))
-        for sample, (whole, parts), (whole_too, parts_too) in zip(samples, *both, strict=True):
-            means = (self._chance(*pair) for pair in zip(parts, parts_too, strict=True))
+        long = self._long(samples)
+        asked = [samples[place] for place in long], [sentences[place] for place in long]
+        firsts = dict(zip(long, self.first.check_sentences(*asked), strict=True))
+        for place, second in enumerate(self.second.check_sentences(samples, sentences)):
+            heard = (firsts[place], second) if place in firsts else (second,)
             yield (
-                self._mean(sample, whole, whole_too, curve),
-                tuple(
-                    part if mean is None else labelled(mean) for part, mean in zip(parts, means, strict=True)
-                ),
+                self._verdict(samples[place], [whole for whole, _ in heard], curve),
+                tuple(self._part(parts) for parts in zip(*(parts for _, parts in heard), strict=True)),
             )
 
-    def _mean(self, sample: Sample, first: Verdict, second: Verdict, curve: Curve | None) -> Verdict:
-        """The verdict of both; without a probability of one, that one's, which says why."""
-        p_fail = self._chance(first, second)
+    def _long(self, samples: Sequence[Sample]) -> list[int]:
+        """The places of the samples that both judge."""
+        shortest = self.shares.short_documents
+        return [
+            place for place, sample in enumerate(samples) if len(sample.document_text.split()) >= shortest
+        ]
+
+    def _verdict(self, sample: Sample, heard: Sequence[Verdict], curve: Curve | None) -> Verdict:
+        """The verdict of those that judged; if one gave no probability, its verdict, which says why."""
+        p_fail = self._chance(heard)
         if p_fail is None:
-            return first if first.p_fail is None else second
-        usage = Usage(first.usage.prompt_tokens + second.usage.prompt_tokens)  # encoders write nothing
-        raw = Verdict(None, p_fail, cut_chars=max(first.cut_chars, second.cut_chars), usage=usage)
+            return next(verdict for verdict in heard if verdict.p_fail is None)
+        # Encoders read, and write nothing.
+        usage = Usage(sum(verdict.usage.prompt_tokens for verdict in heard))
+        cut_chars = max(verdict.cut_chars for verdict in heard)
+        raw = Verdict(None, p_fail, cut_chars=cut_chars, usage=usage)
         verdict = finish(raw, sample, self.mode, curve, self.threshold)
         if verdict.label is Label.FAIL:
-            verdict = replace(verdict, unsupported=first.unsupported or second.unsupported)
+            verdict = replace(verdict, unsupported=heard[0].unsupported or heard[-1].unsupported)
         return verdict
 
-    def _chance(self, first: Verdict, second: Verdict) -> float | None:
-        if first.p_fail is None or second.p_fail is None:
-            return None
-        return mean_chance(first.p_fail, second.p_fail, self.weight)
+    def _part(self, heard: Sequence[Verdict]) -> Verdict:
+        """The verdict on a sentence; without a probability of one, that of the first."""
+        p_fail = self._chance(heard)
+        return heard[0] if p_fail is None else labelled(p_fail)
+
+    def _chance(self, heard: Sequence[Verdict]) -> float | None:
+        first, second = heard[0].p_fail, heard[-1].p_fail
+        return None if first is None or second is None else mean_chance(first, second, self.shares.weight)
 
     def reads_with(self) -> dict[str, Any]:
         """What the first reads with, and under ``second`` the other; the hash is that of both."""
         first, second = self.first.reads_with(), self.second.reads_with()
-        both = (first["prompt_hash"], second["prompt_hash"], self.weight)
+        both = (first["prompt_hash"], second["prompt_hash"], self.shares)
         return {
             **first,
             "parameters": first["parameters"] + second["parameters"],
             "prompt_hash": sha256(repr(both).encode()).hexdigest()[:12],
-            SECOND: {"weight": self.weight, **second},
+            SECOND: {**self.shares.model_dump(), **second},
         }
 
 

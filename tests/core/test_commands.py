@@ -1,5 +1,6 @@
 """The command line: what is printed, how it ends, and that a killed batch goes on as if nothing had been."""
 
+import contextlib
 import io
 import json
 import os
@@ -123,6 +124,14 @@ def test_a_library_that_is_installed_and_broken_is_named(document: Path, tmp_pat
 
 def test_an_unknown_command(refused: Refused) -> None:
     assert "unknown command 'chek'; did you mean 'check'?" in refused("chek")
+
+
+@pytest.mark.parametrize("asked", [("--out", ""), ("--out=",), ("--samples", "")])
+def test_an_empty_path_is_no_folder(asked: tuple[str, ...], tmp_path: Path, refused: Refused) -> None:
+    """``--out "$OUT"`` with OUT unset would write into the working folder."""
+    with contextlib.chdir(tmp_path):
+        error = refused("eval", "--model", "baseline:overlap", *asked)
+    assert "is empty" in error and asked[0].strip("=") in error and not [*tmp_path.iterdir()]
 
 
 def test_no_command_and_version(capsys: pytest.CaptureFixture[str], ran: Ran) -> None:
