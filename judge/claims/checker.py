@@ -117,12 +117,16 @@ class ClaimsJudge(Checker):
         p_fail = self.calibration.answers(combine(known, whole.p_fail))
         if p_fail < self.threshold:
             return replace(whole, p_fail=p_fail, label=Label.PASS, unsupported=())
-        failed = tuple(
-            Unsupported.of(answer, claim.span, claim.p_fail)
-            for claim in claims
-            if claim.p_fail is not None and claim.p_fail >= DOUBTED
+        doubted = [claim for claim in claims if claim.p_fail is not None and claim.p_fail >= DOUBTED]
+        words = tuple(one for one in whole.unsupported if any(_meet(one, claim.span) for claim in doubted))
+        failed = tuple(Unsupported.of(answer, claim.span, claim.p_fail) for claim in doubted)
+        return replace(
+            whole, p_fail=p_fail, label=Label.FAIL, unsupported=words or failed or whole.unsupported
         )
-        return replace(whole, p_fail=p_fail, label=Label.FAIL, unsupported=whole.unsupported or failed)
+
+
+def _meet(words: Unsupported, sentence: Span) -> bool:
+    return words.start < sentence.end and sentence.start < words.end
 
 
 _CURVES = {"sentences", "answers", "data_sha256"}

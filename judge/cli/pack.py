@@ -24,7 +24,9 @@ def pack_command(
     ] = None,
     short_documents: Annotated[
         int | None,
-        typer.Option(min=1, metavar="WORDS", help="--second judges documents of fewer words alone."),
+        typer.Option(
+            min=1, metavar="WORDS", help="--second judges documents of fewer words alone, without a question."
+        ),
     ] = None,
 ) -> None:
     """Write a trained judge in a smaller file: an encoder in 8 bits, a LoRA judge at a lower rank.

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     Weights = dict[str, torch.Tensor]
 EQUAL = Second(weight=0.5)
+"""Both judge all, with equal weights."""
 WORDS = ("word_embeddings.weight", "tok_embeddings.weight")
 """Endings of the names of word embeddings, which training leaves alone."""
 

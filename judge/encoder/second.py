@@ -35,7 +35,8 @@ class Second(StrictConfig):
     weight: float = Field(gt=0, lt=1)
     """Weight of the second judge's log-odds; the first has the rest."""
     short_documents: NonNegativeInt = 0
-    """Documents of fewer words are judged by the second alone. 0 if both judge all."""
+    """Answers to no question about documents of fewer words, as in data sets of inference, are judged by the
+    second alone. 0 if both judge all."""
 
 
 @dataclass(frozen=True)
@@ -43,8 +44,8 @@ class TwoEncoders(CalibratedEncoder):
     """Two encoder judges as one: calibration and threshold apply to the mean of their log-odds.
 
     Args:
-        first: judges all but short documents, and names the unsupported words.
-        second: judges all, and names words where the first names none.
+        first: judges, and names the unsupported words.
+        second: judges too, and names words where the first names none.
         shares: the part of each.
     """
 
@@ -70,10 +71,10 @@ class TwoEncoders(CalibratedEncoder):
         )
 
     def check_chunk(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
-        """Judge some samples with both, those about short documents with the second alone."""
+        """Judge some samples with both, or with the second alone (:attr:`Second.short_documents`)."""
         curve = self.curve()
-        long = self._long(samples)
-        firsts = dict(zip(long, self.first.check_chunk([samples[place] for place in long]), strict=True))
+        shared = self._shared(samples)
+        firsts = dict(zip(shared, self.first.check_chunk([samples[place] for place in shared]), strict=True))
         for place, second in enumerate(self.second.check_chunk(samples)):
             heard = (firsts[place], second) if place in firsts else (second,)
             yield self._verdict(samples[place], heard, curve)
@@ -83,9 +84,9 @@ class TwoEncoders(CalibratedEncoder):
     ) -> Iterator[tuple[Verdict, tuple[Verdict, ...]]]:
         """Judge answers and each of their sentences, with the same judges as :meth:`check_chunk`."""
         curve = self.curve()
-        long = self._long(samples)
-        asked = [samples[place] for place in long], [sentences[place] for place in long]
-        firsts = dict(zip(long, self.first.check_sentences(*asked), strict=True))
+        shared = self._shared(samples)
+        asked = [samples[place] for place in shared], [sentences[place] for place in shared]
+        firsts = dict(zip(shared, self.first.check_sentences(*asked), strict=True))
         for place, second in enumerate(self.second.check_sentences(samples, sentences)):
             heard = (firsts[place], second) if place in firsts else (second,)
             yield (
@@ -93,11 +94,13 @@ class TwoEncoders(CalibratedEncoder):
                 tuple(self._part(parts) for parts in zip(*(parts for _, parts in heard), strict=True)),
             )
 
-    def _long(self, samples: Sequence[Sample]) -> list[int]:
+    def _shared(self, samples: Sequence[Sample]) -> list[int]:
         """The places of the samples that both judge."""
         shortest = self.shares.short_documents
         return [
-            place for place, sample in enumerate(samples) if len(sample.document_text.split()) >= shortest
+            place
+            for place, sample in enumerate(samples)
+            if sample.question.strip() or len(sample.document_text.split()) >= shortest
         ]
 
     def _verdict(self, sample: Sample, heard: Sequence[Verdict], curve: Curve | None) -> Verdict:

@@ -202,7 +202,7 @@ def _beside(identity: dict[str, Any]) -> str:
     if SECOND not in identity:
         return ""
     weight, short = identity[SECOND]["weight"], identity[SECOND].get("short_documents")
-    alone = f", and judges documents under {short} words alone" if short else ""
+    alone = f", and judges documents under {short} words without a question alone" if short else ""
     return (
         f"\nA second encoder judge in `{SECOND}` has {weight:g} of the log-odds{alone}; "
         "it is not trained here."

@@ -26,7 +26,7 @@ from judge.judge import Judge
 from judge.load import load_judge
 from judge.prompting.sentences import claim_spans
 from judge.samples import write_samples
-from judge.types import Label, Sample, Span, Verdict, verdict_from_json, verdict_to_json
+from judge.types import Label, Sample, Span, Unsupported, Verdict, verdict_from_json, verdict_to_json
 from tests.calling import ModelFolder, Ran, Refused, call
 from tests.made_up import verdict
 from tests.scripted import Scripted
@@ -323,3 +323,23 @@ def test_claims_take_no_targets_and_need_enough_samples(tmp_path: Path, refused:
     assert "calibration needs 20 of each" in refused(*given)
     for change in ("method=isotonic", "target_precision=0.8", "target_recall=0.8"):
         assert "has no effect with --claims" in refused(*given, "--set", change)
+
+
+@pytest.mark.parametrize(
+    ("marked", "wanted"),
+    [("Ada Holst, Lindmoor", ["Lindmoor"]), ("Ada Holst", ["Lindmoor sued everybody loudly."])],
+)
+def test_words_are_marked_in_doubted_sentences_alone(marked: str, wanted: list[str]) -> None:
+    """A sentence with a low probability has no unsupported words."""
+
+    def words(sample: Sample) -> Verdict:
+        spans = [
+            Span(sample.answer.find(text), sample.answer.find(text) + len(text))
+            for text in marked.split(", ")
+        ]
+        return replace(
+            doubt(sample), unsupported=tuple(Unsupported.of(sample.answer, span) for span in spans)
+        )
+
+    [found] = ClaimsJudge(Words(words), calibration()).check([Sample("s", BRIDGE, ANSWER)])
+    assert [one.text for one in found.unsupported] == wanted

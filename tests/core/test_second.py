@@ -71,22 +71,24 @@ def test_log_odds_are_the_weighted_mean(both: Path, pairs: Path, tmp_path: Path)
 def test_short_documents_are_judged_by_the_second_alone(
     pages: Path, pairs: Path, towers: Path, tmp_path: Path
 ) -> None:
-    """Those of fewer words than it says; the others, in the same call, by both."""
-    judges = [tmp_path / "both", tmp_path / "long"]
+    """Those of fewer words than it says, without a question; the others, in the same call, by both."""
+    judges = [tmp_path / "both", tmp_path / "alone"]
     for judge, more in zip(judges, ([], ["--short-documents", 8]), strict=True):
         assert call("pack", pages, "--second", pairs, "--weight", WEIGHT, *more, "--out", judge) == 0
-    samples = [SAMPLES[0], replace(SAMPLES[1], document=f"{SAMPLES[1].document} It is red."), SAMPLES[2]]
-    both, long, alone = (p_fails(judge, samples) for judge in (*judges, pairs))
-    assert long == pytest.approx([alone[0], both[1], alone[2]])
+    short = replace(SAMPLES[0], question=" ")
+    long = replace(short, id="long", document=f"{short.document} It is red.")
+    samples = [short, long, SAMPLES[1]]
+    both, alone, second = (p_fails(judge, samples) for judge in (*judges, pairs))
+    assert alone == pytest.approx([second[0], both[1], both[2]]) and second[0] != pytest.approx(both[0])
     judge = load_judge(str(judges[1]), threshold="0")
     spans = [[Span(0, 14), Span(15, 25)]] * len(samples)
-    for expected, (whole, parts) in zip(long, judge.check_sentences(samples, spans), strict=True):
+    for expected, (whole, parts) in zip(alone, judge.check_sentences(samples, spans), strict=True):
         assert whole.p_fail == pytest.approx(expected) and len(parts) == 2
     counts = [verdict.usage.prompt_tokens for verdict in judge.check(samples)]
     assert counts[0] == load_judge(str(pairs)).check(samples)[0].usage.prompt_tokens < counts[1] / 2
-    more = tmp_path / "more"
-    train_encoder(recipe(judges[1], towers, more, max_steps=1, learning_rate=1e-12))
-    assert p_fails(more, samples) == pytest.approx(both, abs=1e-6)  # trained, the first judges them again
+    taught = tmp_path / "taught"
+    train_encoder(recipe(judges[1], towers, taught, max_steps=1, learning_rate=1e-12))
+    assert p_fails(taught, samples) == pytest.approx(both, abs=1e-6)  # trained, the first judges them again
 
 
 def test_labels_words_and_sentences(both: Path) -> None:
