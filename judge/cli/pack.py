@@ -25,7 +25,7 @@ def pack_command(
     short_documents: Annotated[
         int | None,
         typer.Option(
-            min=1, metavar="WORDS", help="--second judges documents of fewer words alone, without a question."
+            min=1, metavar="WORDS", help="Without a question, documents of fewer words go to --second alone."
         ),
     ] = None,
 ) -> None:
