@@ -26,6 +26,7 @@ from judge.backends.transformers import TransformersBackend
 from judge.calibration.curve import Curve
 from judge.encoder.packing import pack
 from judge.encoder.pairs import Form
+from judge.encoder.second import Second
 from judge.errors import InputError, JudgeError
 from judge.exports import Parity, export_judge
 from judge.exports.gguf_file import rope_factors
@@ -437,10 +438,10 @@ def test_an_encoder_in_onnx_runtime(
 
 
 def test_two_encoders_in_onnx_runtime(pages_judge: Path, tmp_path: Path) -> None:
-    """Each becomes a graph of its own, and the mean is taken as before."""
+    """Each becomes a graph of its own, and who judges what stays as before."""
     pytest.importorskip("onnxruntime")
     two, out = tmp_path / "two", tmp_path / "out"
-    pack([pages_judge], two, save_judge(tmp_path / "pairs"), 0.3)
+    pack([pages_judge], two, save_judge(tmp_path / "pairs"), Second(weight=0.3, short_documents=20))
     found = export_judge(str(two), "onnx", out, samples=encoder_samples())
     assert found is not None and found.passed and found.largest <= 1e-5
     sizes = [(folder / "model.onnx").stat().st_size for folder in (out, out / "second")]
