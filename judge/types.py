@@ -153,6 +153,10 @@ class Span:
     start: int
     end: int
 
+    def overlaps(self, start: int, end: int) -> bool:
+        """Whether the two spans share a character."""
+        return start < self.end and end > self.start
+
 
 @dataclass(frozen=True, slots=True)
 class Unsupported:

@@ -112,7 +112,7 @@ def split(sample: Sample, spans: Sequence[Span]) -> Iterator[Sample]:
         text = answer[part.start : part.end]
         inner: list[dict[str, Any]] = []  # the spans inside the part, counted from its start
         for span in spans:
-            if span.start < part.end and span.end > part.start:
+            if part.overlaps(span.start, span.end):
                 start, end = max(span.start - part.start, 0), min(span.end, part.end) - part.start
                 inner.append({"start": start, "end": end, "text": text[start:end]})
         letters = (sum(map(str.isalnum, span["text"])) for span in inner)

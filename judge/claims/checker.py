@@ -118,15 +118,15 @@ class ClaimsJudge(Checker):
         if p_fail < self.threshold:
             return replace(whole, p_fail=p_fail, label=Label.PASS, unsupported=())
         doubted = [claim for claim in claims if claim.p_fail is not None and claim.p_fail >= DOUBTED]
-        words = tuple(one for one in whole.unsupported if any(_meet(one, claim.span) for claim in doubted))
+        words = tuple(
+            one
+            for one in whole.unsupported
+            if any(claim.span.overlaps(one.start, one.end) for claim in doubted)
+        )
         failed = tuple(Unsupported.of(answer, claim.span, claim.p_fail) for claim in doubted)
         return replace(
             whole, p_fail=p_fail, label=Label.FAIL, unsupported=words or failed or whole.unsupported
         )
-
-
-def _meet(words: Unsupported, sentence: Span) -> bool:
-    return words.start < sentence.end and sentence.start < words.end
 
 
 _CURVES = {"sentences", "answers", "data_sha256"}

@@ -64,10 +64,7 @@ def wrong_sentences(sample: Sample) -> list[bool] | None:
     wrong = [] if sample.label is Label.PASS else wrong_spans(sample)
     if wrong is None:
         return None
-    return [
-        any(start < span.end and end > span.start for start, end in wrong)
-        for span in claim_spans(sample.answer)
-    ]
+    return [any(span.overlaps(start, end) for start, end in wrong) for span in claim_spans(sample.answer)]
 
 
 def fit_claims(data: Labelled, **of: Any) -> ClaimsCalibration:

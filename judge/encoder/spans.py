@@ -21,7 +21,7 @@ def sentence_verdict(doubts: Iterable[tuple[tuple[int, int], float]], span: Span
         doubts: place and probability of each token of the answer that was read.
         span: the sentence's place in the answer.
     """
-    own = sorted(doubt for (start, end), doubt in doubts if start < span.end and end > span.start)
+    own = sorted(doubt for (start, end), doubt in doubts if span.overlaps(start, end))
     if not own:
         return Verdict(None, error="this sentence holds nothing that the judge can read")
     return labelled(sum(own[-WORST:]) / len(own[-WORST:]))
