@@ -47,14 +47,14 @@ def pack_command(
     given = [option for option, value in beside.items() if value is not None]
     of_lora = [(judge / "adapter_config.json").is_file() for judge in judges]
     if not any(of_lora):
-        from judge.encoder.packing import pack
+        from judge.encoder.packing import EQUAL, pack
         from judge.encoder.second import Second
 
         if rank is not None:
             raise InputError("is for LoRA judges; an encoder is written in 8 bits. Omit it", field="--rank")
         if given and second is None:
             raise InputError("is for a judge named by --second", field=given[0])
-        shares = Second(weight=weight or 0.5, short_documents=short_documents or 0)
+        shares = Second(weight=weight or EQUAL.weight, short_documents=short_documents or 0)
         found = f"{pack(judges, out, second, shares) / 1e6:.1f} MB"
     elif given:
         raise InputError("is for encoder judges; omit it", field=given[0])
