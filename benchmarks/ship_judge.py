@@ -26,17 +26,17 @@ from judge.shipped import REFERENCE, REFERENCE_1_5B, model_path
 from judge.training.card import model_card
 
 RERANKER = "cross-encoder/ms-marco-MiniLM-L-12-v2"
-"""Where the second encoder of ``reference`` starts."""
+"""Where the first encoder of ``reference`` starts, which reads pairs; the second starts from MiniLM."""
 PLACES = {
-    SECOND: {
-        "model": "runs/reference/second-start",
-        "data": "runs/reference/data-further",
-        "output": "runs/reference/second",
-    },
     REFERENCE: {
+        "model": "runs/reference/pairs-start",
+        "data": "runs/reference/data-further",
+        "output": "runs/reference/pairs",
+    },
+    SECOND: {
         "model": "runs/reference/inference",
         "data": "runs/reference/data",
-        "output": "runs/reference/judge",
+        "output": "runs/reference/pages",
     },
     REFERENCE_1_5B: {
         "model": "Qwen/Qwen2.5-Coder-1.5B-Instruct",
@@ -46,8 +46,8 @@ PLACES = {
 }
 """Start, data and output of the last stage, as named in the recipe."""
 FILES = {
-    SECOND: (PACKED, CONFIG, TOKENIZER, TOKEN_HEAD),
-    REFERENCE: (PACKED, CONFIG, TOKENIZER),
+    REFERENCE: (PACKED, CONFIG, TOKENIZER, TOKEN_HEAD),
+    SECOND: (PACKED, CONFIG, TOKENIZER),
     REFERENCE_1_5B: ("adapter_model.safetensors", "adapter_config.json"),
 }
 """What ships of each judge's folder, besides its identity and card."""
@@ -176,13 +176,18 @@ def main() -> None:
     [report] = [one for one in read_reports(options.run / "eval") if one.benchmark == "ragtruth"]
     judge, folder = options.run / "judge", Path(model_path(options.name))
     identity = without_places(options.name, read_identity(str(judge)))
+    if SECOND in identity:
+        identity |= {"base_model": RERANKER, "base": {"name": RERANKER}}
+        ship(
+            SECOND,
+            judge / SECOND,
+            folder / SECOND,
+            without_places(SECOND, read_identity(str(judge / SECOND))),
+        )
     if "at" in identity["base"]:
         raise SystemExit(
             f"{judge}: its base lies in a folder here; train from what the Hub or a wheel brings"
         )
-    if SECOND in identity:
-        beside = read_identity(str(judge / SECOND)) | {"base_model": RERANKER, "base": {"name": RERANKER}}
-        ship(SECOND, judge / SECOND, folder / SECOND, without_places(SECOND, beside))
     identity |= {
         "parameters": load_judge(str(judge)).describe()["parameters"],
         "measured": measured(report),

@@ -25,7 +25,9 @@ def pack_command(
     short_documents: Annotated[
         int | None,
         typer.Option(
-            min=1, metavar="WORDS", help="Without a question, documents of fewer words go to --second alone."
+            min=1,
+            metavar="WORDS",
+            help="Without a question, --second leaves documents of fewer words to JUDGE.",
         ),
     ] = None,
 ) -> None:

@@ -1,7 +1,7 @@
-"""A second encoder beside another: one judge, whose log-odds are the weighted mean of both, or the second's.
+"""A second encoder beside another: one judge, whose log-odds are the weighted mean of both, or the first's.
 
-    judge/reference/           reads pages; judge.json has {"second": {"weight": 0.45, "short_documents": 60}}
-    judge/reference/second/    a judge of its own, which reads pairs
+    judge/reference/           reads pairs; judge.json has {"second": {"weight": 0.55, "short_documents": 60}}
+    judge/reference/second/    a judge of its own, which reads pages
 
 Judges that err in different places do better together (:func:`judge.calibration.curve.mean_chance`).
 """
@@ -36,7 +36,7 @@ class Second(StrictConfig):
     """Weight of the second judge's log-odds; the first has the rest."""
     short_documents: NonNegativeInt = 0
     """Answers to no question about documents of fewer words, as in data sets of inference, are judged by the
-    second alone. 0 if both judge all."""
+    first alone. 0 if both judge all."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,8 @@ class TwoEncoders(CalibratedEncoder):
     """Two encoder judges as one: calibration and threshold apply to the mean of their log-odds.
 
     Args:
-        first: judges, and names the unsupported words.
-        second: judges too, and names words where the first names none.
+        first: judges all answers, and names unsupported words where the second names none.
+        second: judges with it, or leaves short documents to it.
         shares: the part of each.
     """
 
@@ -71,12 +71,13 @@ class TwoEncoders(CalibratedEncoder):
         )
 
     def check_chunk(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
-        """Judge some samples with both, or with the second alone (:attr:`Second.short_documents`)."""
+        """Judge some samples with both, or with the first alone (:attr:`Second.short_documents`)."""
         curve = self.curve()
         shared = self._shared(samples)
-        firsts = dict(zip(shared, self.first.check_chunk([samples[place] for place in shared]), strict=True))
-        for place, second in enumerate(self.second.check_chunk(samples)):
-            heard = (firsts[place], second) if place in firsts else (second,)
+        asked = [samples[place] for place in shared]
+        seconds = dict(zip(shared, self.second.check_chunk(asked), strict=True))
+        for place, first in enumerate(self.first.check_chunk(samples)):
+            heard = (first, seconds[place]) if place in seconds else (first,)
             yield self._verdict(samples[place], heard, curve)
 
     def check_sentences(
@@ -86,9 +87,9 @@ class TwoEncoders(CalibratedEncoder):
         curve = self.curve()
         shared = self._shared(samples)
         asked = [samples[place] for place in shared], [sentences[place] for place in shared]
-        firsts = dict(zip(shared, self.first.check_sentences(*asked), strict=True))
-        for place, second in enumerate(self.second.check_sentences(samples, sentences)):
-            heard = (firsts[place], second) if place in firsts else (second,)
+        seconds = dict(zip(shared, self.second.check_sentences(*asked), strict=True))
+        for place, first in enumerate(self.first.check_sentences(samples, sentences)):
+            heard = (first, seconds[place]) if place in seconds else (first,)
             yield (
                 self._verdict(samples[place], [whole for whole, _ in heard], curve),
                 tuple(self._part(parts) for parts in zip(*(parts for _, parts in heard), strict=True)),
@@ -114,7 +115,7 @@ class TwoEncoders(CalibratedEncoder):
         raw = Verdict(None, p_fail, cut_chars=cut_chars, usage=usage)
         verdict = finish(raw, sample, self.mode, curve, self.threshold)
         if verdict.label is Label.FAIL:
-            verdict = replace(verdict, unsupported=heard[0].unsupported or heard[-1].unsupported)
+            verdict = replace(verdict, unsupported=heard[-1].unsupported or heard[0].unsupported)
         return verdict
 
     def _part(self, heard: Sequence[Verdict]) -> Verdict:

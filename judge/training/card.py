@@ -94,8 +94,7 @@ def start_of(model: str, output: Path) -> dict[str, Any]:
     identity = read_identity(model)
     if identity.get("stage") == ENCODER:
         base_model = identity.get("base_model", model)
-        # The first is trained, so that it judges short documents again too.
-        second = {SECOND: {**identity[SECOND], "short_documents": 0}} if SECOND in identity else {}
+        second = {SECOND: identity[SECOND]} if SECOND in identity else {}
         return {"base_model": base_model, "base": {"name": base_model}, "started_from": model, **second}
     name, adapter = find_model(model)
     base = describe_base(name, output)
@@ -202,11 +201,8 @@ def _beside(identity: dict[str, Any]) -> str:
     if SECOND not in identity:
         return ""
     weight, short = identity[SECOND]["weight"], identity[SECOND].get("short_documents")
-    alone = f", and judges documents under {short} words without a question alone" if short else ""
-    return (
-        f"\nA second encoder judge in `{SECOND}` has {weight:g} of the log-odds{alone}; "
-        "it is not trained here."
-    )
+    where = f" except of documents under {short} words without a question" if short else ""
+    return f"\nA second judge in `{SECOND}`, not trained here, has {weight:g} of the log-odds{where}."
 
 
 def _validation(best: dict[str, Any] | None) -> str:

@@ -452,7 +452,7 @@ def test_the_reference_judge_is_small_and_says_what_it_is(capsys: pytest.Capture
     assert sum((part / PACKED).stat().st_size for part in (folder, folder / "second")) <= 58_000_000
     identity = read_identity(str(folder))
     assert read_identity(REFERENCE) == identity  # asks no Hub for a model of that name
-    assert identity["base"] == {"name": "sentence-transformers/all-MiniLM-L6-v2"}
+    assert identity["base"] == {"name": "cross-encoder/ms-marco-MiniLM-L-12-v2"}
     assert not Path(identity["data"]).is_absolute() and identity["calibration"]["verdict"]
     introduce(REFERENCE)
     assert f"{identity['measured']['balanced_accuracy']:.1f} %" in capsys.readouterr().err
@@ -464,7 +464,7 @@ def test_settings_that_keep_the_calibration_and_settings_without_effect() -> Non
         warnings.simplefilter("error")
         short = load_judge(max_length=1024)  # reads fewer windows, in the same way
         other = load_judge(precision="bfloat16")
-    assert (short.describe()["calibration"], short.describe()["max_windows"]) == (wanted, 2)
+    assert (short.describe()["calibration"], short.describe()["second"]["max_windows"]) == (wanted, 2)
     with pytest.raises(InputError, match=r"'max_length': is 511, less than a window .* give 512 or more"):
         load_judge(max_length=511)
     without: dict[str, Any] = {

@@ -280,7 +280,7 @@ def test_a_judge_in_two_stages_is_one_command() -> None:
             assert settings["data"] in made
             assert settings.get("model") in made or words[2].endswith("inference.yaml")
             made.add(settings["output"])
-    assert {"runs/reference/seed0/labelled", "runs/reference/seed0/second"} <= made
+    assert {"runs/reference/seed0/labelled", "runs/reference/seed0/pages"} <= made
 
 
 @pytest.mark.parametrize("page", DOCS, ids=lambda path: path.stem)

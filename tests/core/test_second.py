@@ -68,27 +68,28 @@ def test_log_odds_are_the_weighted_mean(both: Path, pairs: Path, tmp_path: Path)
     assert judge.describe()["parameters"] > load_judge(str(pairs)).describe()["parameters"]
 
 
-def test_short_documents_are_judged_by_the_second_alone(
-    pages: Path, pairs: Path, towers: Path, tmp_path: Path
+def test_short_documents_are_judged_by_the_first_alone(
+    pages: Path, pairs: Path, both: Path, towers: Path, tmp_path: Path
 ) -> None:
     """Those of fewer words than it says, without a question; the others, in the same call, by both."""
-    judges = [tmp_path / "both", tmp_path / "alone"]
-    for judge, more in zip(judges, ([], ["--short-documents", 8]), strict=True):
-        assert call("pack", pages, "--second", pairs, "--weight", WEIGHT, *more, "--out", judge) == 0
+    first, alone = (tmp_path / name for name in ("first", "alone"))
+    assert call("pack", pages, "--out", first) == 0
+    options = ("--second", pairs, "--weight", WEIGHT, "--short-documents", 8)
+    assert call("pack", pages, *options, "--out", alone) == 0
     short = replace(SAMPLES[0], question=" ")
     long = replace(short, id="long", document=f"{short.document} It is red.")
     samples = [short, long, SAMPLES[1]]
-    both, alone, second = (p_fails(judge, samples) for judge in (*judges, pairs))
-    assert alone == pytest.approx([second[0], both[1], both[2]]) and second[0] != pytest.approx(both[0])
-    judge = load_judge(str(judges[1]), threshold="0")
+    shared, expected, firsts = (p_fails(judge, samples) for judge in (both, alone, first))
+    assert expected == pytest.approx([firsts[0], *shared[1:]]) and firsts[0] != pytest.approx(shared[0])
+    judge = load_judge(str(alone), threshold="0")
     spans = [[Span(0, 14), Span(15, 25)]] * len(samples)
-    for expected, (whole, parts) in zip(alone, judge.check_sentences(samples, spans), strict=True):
-        assert whole.p_fail == pytest.approx(expected) and len(parts) == 2
+    for p_fail, (whole, parts) in zip(expected, judge.check_sentences(samples, spans), strict=True):
+        assert whole.p_fail == pytest.approx(p_fail) and len(parts) == 2
     counts = [verdict.usage.prompt_tokens for verdict in judge.check(samples)]
-    assert counts[0] == load_judge(str(pairs)).check(samples)[0].usage.prompt_tokens < counts[1] / 2
+    assert counts[0] == load_judge(str(first)).check(samples)[0].usage.prompt_tokens < counts[1] / 2
     taught = tmp_path / "taught"
-    train_encoder(recipe(judges[1], towers, taught, max_steps=1, learning_rate=1e-12))
-    assert p_fails(taught, samples) == pytest.approx(both, abs=1e-6)  # trained, the first judges them again
+    train_encoder(recipe(alone, towers, taught, max_steps=1, learning_rate=1e-12))
+    assert p_fails(taught, samples) == pytest.approx(expected, abs=1e-6)
 
 
 def test_labels_words_and_sentences(both: Path) -> None:
@@ -101,7 +102,7 @@ def test_labels_words_and_sentences(both: Path) -> None:
     doubted = [verdict.unsupported for verdict in judge.check(SAMPLES)]
     firsts = [verdict.unsupported for verdict in judge.first.check(SAMPLES)]  # type: ignore[attr-defined]
     seconds = [verdict.unsupported for verdict in judge.second.check(SAMPLES)]  # type: ignore[attr-defined]
-    assert doubted == [one or other for one, other in zip(firsts, seconds, strict=True)]
+    assert doubted == [other or one for one, other in zip(firsts, seconds, strict=True)]
     assert all(not verdict.unsupported for verdict in load_judge(str(both), threshold="1").check(SAMPLES))
     [foreign] = judge.check([Sample("x", "x", "y", language="zh")])
     assert foreign.label is None and "zh" in str(foreign.error)
@@ -129,7 +130,8 @@ def test_training_goes_on_with_the_first(both: Path, towers: Path, tmp_path: Pat
     out = tmp_path / "more"
     train_encoder(recipe(both, towers, out, max_steps=1, learning_rate=1e-12))
     assert p_fails(out, SAMPLES) == pytest.approx(p_fails(both, SAMPLES), abs=1e-6)
-    assert "`second` has 0.3 of the log-odds" in (out / "README.md").read_text()
+    card = (out / "README.md").read_text()
+    assert "second judge in `second`, not trained here, has 0.3 of the log-odds" in card
     assert read_trained_on(str(out)) >= read_trained_on(str(both))
     train_encoder(recipe(both / "second", towers, out, max_steps=1, overwrite=True))
     assert not (out / "second").exists() and "second" not in read_identity(str(out))

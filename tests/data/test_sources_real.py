@@ -161,11 +161,11 @@ def test_the_reference_recipe_weighs_sources_that_its_data_has(
     made = re.sub(r"\$\((\w+)\)", lambda name: values.get(name[1], name[0]), made)
     told = re.findall("(\\w+) := .*'source_weights=(.*)'", made)
     more = {name: set(yaml.safe_load(values)) for name, values in told}
-    assert more.keys() == {"LABELLED", "SECOND_WHOLE", "SECOND_LABELLED", "FURTHER"}
+    assert more.keys() == {"LABELLED", "PAIRS_WHOLE", "PAIRS_LABELLED", "FURTHER"}
     named = set(weights).union(*more.values())
     labelled, perturbed = sources_of(recipe / "data.yaml", shared_data, named)
-    assert weights.keys() | more["SECOND_WHOLE"] <= labelled | perturbed
-    assert more["LABELLED"] | more["SECOND_LABELLED"] <= labelled
+    assert weights.keys() | more["PAIRS_WHOLE"] <= labelled | perturbed
+    assert more["LABELLED"] | more["PAIRS_LABELLED"] <= labelled
     assert more["FURTHER"] <= set.union(*sources_of(recipe / "data-further.yaml", shared_data, named))
 
 
