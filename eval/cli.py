@@ -79,7 +79,7 @@ def eval_command(
         str | None,
         typer.Option(help="Hub id, folder, baseline:NAME, METHOD:MODEL (selfcheck, ragas), replay:FILE."),
     ] = None,
-    benchmarks: Annotated[str, typer.Option(help="Benchmarks, separated by commas, or all.")] = "",
+    benchmarks: Annotated[str | None, typer.Option(help="Benchmarks, separated by commas, or all.")] = None,
     samples: Annotated[
         list[Path] | None, typer.Option(help="A file of labelled samples; repeatable.")
     ] = None,
@@ -131,7 +131,7 @@ def eval_command(
     """
     if offline:
         os.environ["HF_HUB_OFFLINE"] = "1"  # read when the Hub client is imported, which is later
-    names = parse_names(benchmarks)
+    names = parse_names(benchmarks, "--benchmarks")
     if names == [OPEN_FACTUAL] and not samples:
         raise InputError(f"{OPEN_FACTUAL} alone measures no judge; use judge open-factual --model MODEL")
     if model is None:

@@ -27,8 +27,8 @@ def annotate_command(
     source: Annotated[list[str] | None, typer.Option(help="Only this source; repeatable.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the draw.")] = 0,
     types: Annotated[
-        str, typer.Option(help="Comma list of types that marks must name, or 'diahalu' for its five.")
-    ] = "",
+        str | None, typer.Option(help="Comma list of types that marks must name, or 'diahalu' for its five.")
+    ] = None,
     verdicts: Annotated[
         Path | None, typer.Option(help="Verdicts of judge batch: annotators see their reasonings.")
     ] = None,
@@ -44,7 +44,7 @@ def annotate_command(
     from eval.benchmarks.diahalu import TYPES
     from judge.files import read_jsonl, write_json, write_text
 
-    named = parse_names(types)
+    named = parse_names(types, "--types")
     chosen = _draw(_load(samples, data_dir, columns, labelled=False), per_source, source or [], seed)
     reasonings = {}
     for line, row in () if verdicts is None else read_jsonl(verdicts):

@@ -49,8 +49,8 @@ def open_factual_command(
     cutoff: Annotated[
         str | None, typer.Option(help="Month in which the training data ends, 2024-06.")
     ] = None,
-    tasks: Annotated[str, typer.Option(help="Comma list of ids: answer these alone.")] = "",
-    domains: Annotated[str, typer.Option(help="Comma list of domains: answer these alone.")] = "",
+    tasks: Annotated[str | None, typer.Option(help="Comma list of ids: answer these alone.")] = None,
+    domains: Annotated[str | None, typer.Option(help="Comma list of domains: answer these alone.")] = None,
     tolerance: Annotated[float, setting("Share by which a number with decimals may miss.")] = TOLERANCE,
     max_new_tokens: Annotated[int, setting("Longest answer, in tokens.", min=1)] = MAX_NEW_TOKENS,
     data_dir: Annotated[
@@ -94,8 +94,8 @@ def open_factual_command(
             judge=None if judge is None else load_judge(judge, precision=settings["precision"]),
             similarity=None if similarity is None else Similarity(similarity, similar),
             cutoff=cutoff,
-            only=parse_names(tasks),
-            domains=parse_names(domains),
+            only=parse_names(tasks, "--tasks"),
+            domains=parse_names(domains, "--domains"),
             tolerance=tolerance,
             max_new_tokens=max_new_tokens,
             machine=hardware,

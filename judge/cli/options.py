@@ -60,9 +60,16 @@ DATA_DIR = Annotated[
 ]
 
 
-def parse_names(text: str) -> list[str]:
-    """The names in a list separated by commas, each once."""
-    return list(dict.fromkeys(filter(None, (part.strip() for part in text.split(",")))))
+def parse_names(text: str | None, option: str) -> list[str]:
+    """The names in a list separated by commas, each once; none if the option was not given.
+
+    Raises:
+        InputError: if the list is empty, as that of an unset variable of the shell is.
+    """
+    names = list(dict.fromkeys(filter(None, (part.strip() for part in (text or "").split(",")))))
+    if text is not None and not names:
+        raise InputError("names nothing; separate names by commas, or omit it", field=option)
+    return names
 
 
 def parse_gold_labels(text: str | None) -> "Meanings | None":

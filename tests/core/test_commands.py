@@ -134,6 +134,10 @@ def test_an_empty_path_is_no_folder(asked: tuple[str, ...], tmp_path: Path, refu
     assert "is empty" in error and asked[0].strip("=") in error and not [*tmp_path.iterdir()]
 
 
+def test_an_empty_list_of_names_is_not_the_default(refused: Refused) -> None:
+    assert "--benchmarks" in refused("eval", "--model", "baseline:overlap", "--benchmarks", " ,")
+
+
 def test_no_command_and_version(capsys: pytest.CaptureFixture[str], ran: Ran) -> None:
     assert call() == 2
     assert "usage: judge" in capsys.readouterr().out
