@@ -18,14 +18,12 @@ from pydantic import Field, NonNegativeInt
 from judge.calibration.curve import Curve, mean_chance
 from judge.configs import StrictConfig, make_config
 from judge.encoder.calibrated import CalibratedEncoder
-from judge.encoder.folder import find_folder
 from judge.encoder.spans import labelled
 from judge.errors import InputError
 from judge.files import JUDGE_FILE, write_json
 from judge.models.identity import ENCODER, FITTED, SECOND, read_identity
 from judge.models.trained_on import FILE as TRAINED_ON
 from judge.prompting.finishing import finish
-from judge.shipped import model_path
 from judge.types import Label, Sample, Span, Usage, Verdict
 
 
@@ -166,9 +164,3 @@ def copy_second(second: Path, judge: Path) -> None:
     write_json(
         judge / SECOND / JUDGE_FILE, {name: value for name, value in identity.items() if name not in FITTED}
     )
-
-
-def carry_second(judge: str, folder: Path) -> None:
-    """Copy the second of a judge, if it has one, to a judge that was trained from it."""
-    if SECOND in read_identity(judge):
-        shutil.copytree(find_folder(model_path(judge)) / SECOND, folder / SECOND)

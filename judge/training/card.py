@@ -202,7 +202,7 @@ def _beside(identity: dict[str, Any]) -> str:
         return ""
     weight, short = identity[SECOND]["weight"], identity[SECOND].get("short_documents")
     where = f" except of documents under {short} words without a question" if short else ""
-    return f"\nA second judge in `{SECOND}`, not trained here, has {weight:g} of the log-odds{where}."
+    return f"\nA second judge, in `{SECOND}`, has {weight:g} of the log-odds{where}."
 
 
 def _validation(best: dict[str, Any] | None) -> str:

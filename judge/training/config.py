@@ -101,6 +101,10 @@ class TrainingConfig(RunConfig):
     gradient_checkpointing: bool = False
 
 
+WITHOUT_EFFECT = ("lora", "sentences", "first", "max_pairs")
+"""Keys of an encoder's recipe that are only used for training on pairs."""
+
+
 class EncoderRecipe(RunConfig):
     """Training of an encoder: all of its weights but the word embeddings, or LoRA adapters."""
 

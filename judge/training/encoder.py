@@ -16,8 +16,9 @@ from judge.encoder.markup import skip_markup
 from judge.encoder.network import EncoderNetwork, start_network, training_settings
 from judge.encoder.pairs import Form, Pairing
 from judge.errors import InputError
-from judge.models.identity import ENCODER, read_identity
+from judge.models.identity import ENCODER, SECOND, read_identity
 from judge.pages.load import reads_pages
+from judge.progress import say
 from judge.shipped import model_path
 from judge.training.arguments import check_trainer, make_arguments, precision_of, run_arguments
 from judge.training.batches import (
@@ -27,7 +28,8 @@ from judge.training.batches import (
     refuse_no_validation,
 )
 from judge.training.card import encoder_identity, languages_after
-from judge.training.config import EncoderRecipe, LoraSettings
+from judge.training.checkpoints import describe_run, finished_run, resume_point
+from judge.training.config import WITHOUT_EFFECT, EncoderRecipe, LoraSettings
 from judge.training.drawing import times_taken
 from judge.training.dressings import with_dressed
 from judge.training.encoder_trainer import EncoderTrainer, collate, mixed_batches, save_judge
@@ -51,6 +53,9 @@ def train_encoder(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[
     """
     check_trainer(TrainingArguments, recipe)
     known = read_identity(model_path(recipe.model))
+    if SECOND in known:
+        train_second(recipe)
+        recipe = in_half_the_time(recipe)
     if reads_pages(known) or recipe.reads == "pages":
         from judge.training.pages import train_pages
 
@@ -77,7 +82,7 @@ def train_encoder(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[
         train = [one for one, count in zip(train, times, strict=True) for _ in range(count)]
     if not train:
         raise InputError("holds no labelled sample to train on", file=file)
-    if known.get("stage") == ENCODER:
+    if known.get("stage") == ENCODER and SECOND not in known:  # else the second has said so
         note_few_answers(len(splits["train"]))
     rows = mixed_batches(train, recipe)
     kept_out = items(splits["validation"], pairing, recipe.max_pairs)[0] if recipe.evaluations else []
@@ -104,6 +109,28 @@ def train_encoder(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[
         partial(judge_live, network, judge),
         partial(encoder_identity, pairing.describe(), languages),
     )
+
+
+def train_second(recipe: EncoderRecipe) -> None:
+    """Train the second encoder of the judge that a recipe starts from, into the folder of the new judge.
+
+    It has half of the time that the recipe allows. One that is finished already is kept, if the run resumes.
+    """
+    model, output = find_folder(model_path(recipe.model)) / SECOND, Path(recipe.output)
+    resume_point(recipe, describe_run(recipe, ENCODER))  # raises errors about the whole judge's folder
+    changes: dict[str, Any] = {"model": str(model), "output": str(output / SECOND)}
+    if reads_pages(read_identity(str(model))):
+        changes |= {name: EncoderRecipe.model_fields[name].default for name in WITHOUT_EFFECT}
+    beside = in_half_the_time(recipe).model_copy(update=changes)
+    if finished_run(beside, describe_run(beside, ENCODER)) is None:
+        say("first the second encoder of the judge, then the first")
+        train_encoder(beside)
+
+
+def in_half_the_time(recipe: EncoderRecipe) -> EncoderRecipe:
+    """The recipe of one of two encoders, with half of the time."""
+    minutes = recipe.max_minutes and recipe.max_minutes / 2
+    return recipe.model_copy(update={"max_minutes": minutes})
 
 
 def start(recipe: EncoderRecipe) -> tuple[EncoderNetwork, Path, Form]:

@@ -14,7 +14,7 @@ from transformers import TrainingArguments, set_seed
 from judge.encoder.folder import TOKENIZER, WEIGHTS
 from judge.errors import InputError
 from judge.models.batching import by_length
-from judge.models.identity import ENCODER, read_identity
+from judge.models.identity import ENCODER, SECOND, read_identity
 from judge.pages.checker import PagesJudge, describe_layout
 from judge.pages.examples import DocumentExamples, LabelledAnswer, by_document, counts
 from judge.pages.layout import Layout, Page, pages
@@ -31,7 +31,7 @@ from judge.training.batches import (
 )
 from judge.training.card import encoder_identity, languages_after
 from judge.training.checkpoints import complete_checkpoints
-from judge.training.config import EncoderRecipe
+from judge.training.config import WITHOUT_EFFECT, EncoderRecipe
 from judge.training.drawing import times_taken
 from judge.training.dressings import with_dressed
 from judge.training.models import data_file
@@ -48,8 +48,6 @@ POOL = 400
 
 UNKNOWN = ("[UNK]", "<unk>")
 """Names of the token for what a vocabulary cannot spell."""
-WITHOUT_EFFECT = ("lora", "sentences", "first", "max_pairs")
-"""Keys of a recipe that are only used for training on pairs."""
 
 
 def train_pages(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[str, Any]:
@@ -99,7 +97,7 @@ def train_pages(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[st
         train = [one for one, count in zip(train, times, strict=True) for _ in range(count)]
     if not train:
         raise InputError(f"holds no labelled sample in a language that {recipe.model} can read", file=file)
-    if started:
+    if started and SECOND not in known:  # else the second has said so
         note_few_answers(len(splits["train"]))
     rows = mixed_batches(train, recipe)
     kept_out = by_document(splits["validation"], layout)[0] if recipe.evaluations else []

@@ -6,9 +6,9 @@ from signal import SIGTERM
 from typing import Any
 
 from judge import progress
-from judge.encoder.second import carry_second
 from judge.errors import InputError
 from judge.files import JUDGE_FILE, write_json, write_text
+from judge.models.identity import SECOND
 from judge.models.trained_on import fingerprint, read_trained_on, write_trained_on
 from judge.samples import read_samples
 from judge.training import checkpoints
@@ -144,8 +144,9 @@ def save_judge(
                 link_folder(output / f"best-{best['step']}", ready)
             write_text(ready / "README.md", model_card(identity))
             write_trained_on(ready, documents_of(recipe, identity.get("languages")))
-            carry_second(recipe.model, ready)
             (output / JUDGE_FILE).unlink(missing_ok=True)
+            if SECOND not in identity:  # of an earlier judge in this folder
+                checkpoints.remove(output / SECOND)
             move_into(output, ready)
         write_json(output / JUDGE_FILE, identity)
         checkpoints.sync(output)

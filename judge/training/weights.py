@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from judge.errors import JudgeError
-from judge.models.identity import SECOND
 from judge.models.trained_on import FILE
 from judge.training.checkpoints import remove, sync
 
 STALE = (
     "adapter_*", "model*.safetensors*", "config.json", "generation_config.json", FILE,
     "token_head.safetensors", "packed.safetensors", "chat_template.jinja", "tokenizer*",
-    "special_tokens_map.json", "added_tokens.json", "vocab*", "merges.txt", "*.model", SECOND,
+    "special_tokens_map.json", "added_tokens.json", "vocab*", "merges.txt", "*.model",
 )  # fmt: skip
 """Files of an earlier judge in the same folder that could be mistaken for parts of the new one."""
 
@@ -94,10 +93,8 @@ def move_into(output: Path, ready: Path) -> None:
     for pattern in STALE:
         for path in output.glob(pattern):
             if path.name not in names:
-                remove(path) if path.is_dir() else path.unlink()
+                path.unlink()
     for path in [*ready.iterdir()]:
-        if path.is_dir():  # a folder cannot be renamed over one that is not empty
-            shutil.rmtree(output / path.name, ignore_errors=True)
         path.replace(output / path.name)
     ready.rmdir()
     sync(output)

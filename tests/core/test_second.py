@@ -5,6 +5,7 @@ import math
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,6 +27,12 @@ SAMPLES = [
     Sample(str(height), "Tower 3 is 23 m high.", f"It is {height} m high. It is red.", "How high is it?")
     for height in (20, 22, 23)
 ]
+
+
+def apart(folder: Path) -> list[list[float | None]]:
+    """What each of a judge's two encoders says of the samples."""
+    judge: Any = load_judge(str(folder))
+    return [[verdict.p_fail for verdict in one.check(SAMPLES)] for one in (judge.first, judge.second)]
 
 
 @pytest.fixture(scope="module")
@@ -125,13 +132,23 @@ def test_a_calibration_is_of_both(both: Path, pairs: Path, towers: Path, tmp_pat
         load_judge(str(out))
 
 
-def test_training_goes_on_with_the_first(both: Path, towers: Path, tmp_path: Path) -> None:
-    """The second stays what it is; a run without one in the same folder removes it."""
+def test_training_goes_on_with_both(both: Path, towers: Path, tmp_path: Path) -> None:
+    """Each learns; a run without a second in the same folder removes it."""
+    out = tmp_path / "learned"
+    settings = {"learning_rate": 1e-3, "max_steps": 2}
+    train_encoder(recipe(both, towers, out, **settings))
+    for before, after in zip(apart(both), apart(out), strict=True):
+        assert after != pytest.approx(before, abs=1e-4)
+    written = (out / "second" / "judge.json").stat().st_mtime_ns
+    (out / "judge.json").unlink()  # as if stopped between the two
+    train_encoder(recipe(both, towers, out, **settings, resume=True))
+    assert (out / "second" / "judge.json").stat().st_mtime_ns == written and (out / "judge.json").is_file()
+    with pytest.raises(InputError, match="holds a trained judge"):
+        train_encoder(recipe(both, towers, out, **settings))
     out = tmp_path / "more"
     train_encoder(recipe(both, towers, out, max_steps=1, learning_rate=1e-12))
     assert p_fails(out, SAMPLES) == pytest.approx(p_fails(both, SAMPLES), abs=1e-6)
-    card = (out / "README.md").read_text()
-    assert "second judge in `second`, not trained here, has 0.3 of the log-odds" in card
+    assert "second judge, in `second`, has 0.3 of the log-odds" in (out / "README.md").read_text()
     assert read_trained_on(str(out)) >= read_trained_on(str(both))
     train_encoder(recipe(both / "second", towers, out, max_steps=1, overwrite=True))
     assert not (out / "second").exists() and "second" not in read_identity(str(out))
