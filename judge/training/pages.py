@@ -39,8 +39,6 @@ from judge.training.run import train_and_save
 from judge.training.starts import start_from_pairs, start_from_probe
 from judge.types import Language, Sample
 
-MAX_WINDOWS = 4
-"""Windows of a document used for training; the rest is cut off. Judging reads up to 16."""
 PAGE_TOKENS = 1024
 """Tokens of a page: a document with answers about it, computed together; more answers take another page."""
 POOL = 400
@@ -80,7 +78,7 @@ def train_pages(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[st
     positions = network.backbone.config.max_position_embeddings
     if positions < recipe.window_tokens:
         raise InputError(f"{recipe.model} knows {positions} positions", field="window_tokens")
-    layout = Layout(tokenizer, recipe.window_tokens, MAX_WINDOWS)
+    layout = Layout(tokenizer, recipe.window_tokens)
     labelled = read_splits(file)
     languages = spelled_languages(labelled["train"], tokenizer)
     splits = {name: [one for one in some if one.language in languages] for name, some in labelled.items()}
@@ -88,7 +86,7 @@ def train_pages(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[st
     train, cut, left_out = by_document(dressed, layout)
     if cut > recipe.max_cut_share * len(train):
         raise InputError(
-            f"{cut} of {len(train)} documents are longer than {MAX_WINDOWS} windows and would be cut, "
+            f"{cut} of {len(train)} documents are longer than {layout.max_windows} windows and would be cut, "
             f"more than max_cut_share={recipe.max_cut_share} allows; allow more",
             file=file,
         )
@@ -126,15 +124,14 @@ def train_pages(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[st
         "other_languages": len(labelled["train"]) - len(splits["train"]),
         "batches": len(rows),
     }
-    judging = Layout(tokenizer, recipe.window_tokens)
-    judge = PagesJudge(network, layout=judging, precision=precision_of(recipe))
+    judge = PagesJudge(network, layout=layout, precision=precision_of(recipe))
     return train_and_save(
         trainer,
         recipe,
         summary,
         ENCODER,
         partial(judge_live, network, judge),
-        partial(encoder_identity, describe_layout(judging), languages_after(recipe, languages)),
+        partial(encoder_identity, describe_layout(layout), languages_after(recipe, languages)),
     )
 
 
