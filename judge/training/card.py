@@ -94,7 +94,8 @@ def start_of(model: str, output: Path) -> dict[str, Any]:
     identity = read_identity(model)
     if identity.get("stage") == ENCODER:
         base_model = identity.get("base_model", model)
-        second = {SECOND: identity[SECOND]} if SECOND in identity else {}
+        # Trained on one domain, both know its short documents.
+        second = {SECOND: {**identity[SECOND], "short_documents": 0}} if SECOND in identity else {}
         return {"base_model": base_model, "base": {"name": base_model}, "started_from": model, **second}
     name, adapter = find_model(model)
     base = describe_base(name, output)

@@ -123,7 +123,7 @@ def train_second(recipe: EncoderRecipe) -> None:
         changes |= {name: EncoderRecipe.model_fields[name].default for name in WITHOUT_EFFECT}
     beside = in_half_the_time(recipe).model_copy(update=changes)
     if finished_run(beside, describe_run(beside, ENCODER)) is None:
-        say("first the second encoder of the judge, then the first")
+        say("the judge has two encoders, trained one after the other")
         train_encoder(beside)
 
 
