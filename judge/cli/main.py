@@ -120,7 +120,9 @@ def main(arguments: Sequence[str] | None = None, *, a_step: bool = False) -> Non
             _start(given)
     except JudgeError as error:
         stopped = error.exit_code in STOPPED
-        print(f"error: {error}{going_on(given) if stopped and not a_step else ''}", file=sys.stderr)
+        # Wrong input is wrong in all processes of a launch: the first on each machine says so.
+        if os.environ.get("LOCAL_RANK", "0") == "0" or not isinstance(error, InputError):
+            print(f"error: {error}{going_on(given) if stopped and not a_step else ''}", file=sys.stderr)
         raise SystemExit(error.exit_code) from None
     except ImportError as error:  # one that is missing was asked for before, by `require`
         library = (error.name or "").partition(".")[0]

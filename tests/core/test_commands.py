@@ -122,6 +122,14 @@ def test_a_library_that_is_installed_and_broken_is_named(document: Path, tmp_pat
     assert done.stderr.splitlines()[-1] == f"error: {told}" and "Traceback" not in done.stderr
 
 
+def test_one_process_of_a_launch_says_what_is_wrong(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for rank, lines in (("0", 1), ("1", 0)):
+        monkeypatch.setenv("LOCAL_RANK", rank)
+        assert call("encoder", "none.yaml") == 2 and capsys.readouterr().err.count("error: ") == lines
+
+
 def test_an_unknown_command(refused: Refused) -> None:
     assert "unknown command 'chek'; did you mean 'check'?" in refused("chek")
 
