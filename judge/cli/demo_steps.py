@@ -105,7 +105,7 @@ def adapting_steps(out: Path, recipe: str = "demo", overrides: Sequence[str] = N
         Step(
             "fine-tune the reference judge",
             (*JUDGE, *train),
-            120,
+            300,
             fresh=Path(adapted),
             made=out / "adapted" / "judge.json",
         ),
