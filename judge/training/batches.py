@@ -98,8 +98,8 @@ def note_few_answers(answers: int) -> None:
     if answers < FEW:
         say(
             f"note: {counted(answers, 'answer')} to learn from. On two domains {FEW} labelled answers raised "
-            "AUROC by two to four points and 500 by about five; fewer helped on only one of them. Label "
-            "more if you can"
+            "AUROC by two to four points and 500 by five to ten; 50 did nothing where they were tried. "
+            "Label more if you can"
         )
 
 
