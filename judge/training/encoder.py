@@ -41,7 +41,8 @@ def train_encoder(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[
     """Train on the labelled samples of a built data set; save the network, ``judge.json`` and card.
 
     Args:
-        recipe: the training recipe; its ``model`` is an encoder, a classifier, or an encoder judge.
+        recipe: the training recipe; its ``model`` is an encoder, a classifier, or an encoder judge. If that
+            is a judge of two encoders, both are trained.
         callbacks: further callbacks for transformers' trainer.
 
     Returns:
