@@ -35,7 +35,7 @@ def test_the_wheel_is_the_packages(wheel: Path) -> None:
         "judge/reference/packed.safetensors",
         "judge/reference/trained_on.bin",  # hashes of documents
         "judge/reference/second/packed.safetensors",
-        "judge/reference/second/token_head.safetensors",
+        "judge/reference/token_head.safetensors",
         "judge/reference_1_5b/adapter_model.safetensors",
         "judge/reference_1_5b/trained_on.bin",
     }
