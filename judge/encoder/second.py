@@ -128,6 +128,7 @@ class TwoEncoders(CalibratedEncoder):
     def reads_with(self) -> dict[str, Any]:
         """What the first reads with, and under ``second`` the other; the hash is that of both."""
         first, second = self.first.reads_with(), self.second.reads_with()
+        second.pop("model")  # its folder, a path of this machine
         both = (first["prompt_hash"], second["prompt_hash"], self.shares)
         return {
             **first,
