@@ -136,8 +136,8 @@ def check_answers(samples: list[Sample], file: Path) -> bool:
     say(f"{counted(len(samples), 'answer')} on {counted(documents, 'document')}, {taken}")
     if not labelled:
         say(
-            "note: give labelled answers, right and wrong, if you can. Right ones alone did harm where it was "
-            "measured: 150 about stories lowered AUROC from 74.6 to 69.5. The figures below cannot show that, "
-            "since their wrong answers are made by the rules that the judge learns from"
+            "note: give labelled answers, right and wrong, if you can. Right ones alone did harm where it "
+            "was measured: 150 about stories lowered AUROC from 74.6 to 69.5. The figures below cannot show "
+            "that, since their wrong answers are made by the rules that the judge learns from"
         )
     return labelled
