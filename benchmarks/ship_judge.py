@@ -176,18 +176,16 @@ def main() -> None:
     [report] = [one for one in read_reports(options.run / "eval") if one.benchmark == "ragtruth"]
     judge, folder = options.run / "judge", Path(model_path(options.name))
     identity = without_places(options.name, read_identity(str(judge)))
+    parts = [identity]
     if SECOND in identity:
         identity |= {"base_model": RERANKER, "base": {"name": RERANKER}}
-        ship(
-            SECOND,
-            judge / SECOND,
-            folder / SECOND,
-            without_places(SECOND, read_identity(str(judge / SECOND))),
-        )
-    if "at" in identity["base"]:
+        parts.append(without_places(SECOND, read_identity(str(judge / SECOND))))
+    if any("at" in part["base"] for part in parts):
         raise SystemExit(
             f"{judge}: its base lies in a folder here; train from what the Hub or a wheel brings"
         )
+    for second in parts[1:]:
+        ship(SECOND, judge / SECOND, folder / SECOND, second)
     identity |= {
         "parameters": load_judge(str(judge)).describe()["parameters"],
         "measured": measured(report),

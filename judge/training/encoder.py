@@ -55,8 +55,8 @@ def train_encoder(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[
     check_trainer(TrainingArguments, recipe)
     known = read_identity(model_path(recipe.model))
     if SECOND in known:
+        recipe = recipe.model_copy(update={"max_minutes": recipe.max_minutes and recipe.max_minutes / 2})
         train_second(recipe)
-        recipe = in_half_the_time(recipe)
     if reads_pages(known) or recipe.reads == "pages":
         from judge.training.pages import train_pages
 
@@ -115,23 +115,17 @@ def train_encoder(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[
 def train_second(recipe: EncoderRecipe) -> None:
     """Train the second encoder of the judge that a recipe starts from, into the folder of the new judge.
 
-    It has half of the time that the recipe allows. One that is finished already is kept, if the run resumes.
+    One that is finished already is kept, if the run resumes.
     """
     model, output = find_folder(model_path(recipe.model)) / SECOND, Path(recipe.output)
     resume_point(recipe, describe_run(recipe, ENCODER))  # raises errors about the whole judge's folder
     changes: dict[str, Any] = {"model": str(model), "output": str(output / SECOND)}
     if reads_pages(read_identity(str(model))):
         changes |= {name: EncoderRecipe.model_fields[name].default for name in WITHOUT_EFFECT}
-    beside = in_half_the_time(recipe).model_copy(update=changes)
+    beside = recipe.model_copy(update=changes)
     if finished_run(beside, describe_run(beside, ENCODER)) is None:
         say("the judge has two encoders, trained one after the other")
         train_encoder(beside)
-
-
-def in_half_the_time(recipe: EncoderRecipe) -> EncoderRecipe:
-    """The recipe of one of two encoders, with half of the time."""
-    minutes = recipe.max_minutes and recipe.max_minutes / 2
-    return recipe.model_copy(update={"max_minutes": minutes})
 
 
 def start(recipe: EncoderRecipe) -> tuple[EncoderNetwork, Path, Form]:
