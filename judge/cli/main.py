@@ -14,6 +14,7 @@ from types import FrameType
 from typing import Any
 
 from judge.errors import InputError, JudgeError, JudgeWarning, unknown
+from judge.models.hardware import local_rank
 from judge.progress import shown
 
 COMMANDS = {
@@ -121,7 +122,7 @@ def main(arguments: Sequence[str] | None = None, *, a_step: bool = False) -> Non
     except JudgeError as error:
         stopped = error.exit_code in STOPPED
         # Wrong input is wrong in all processes of a launch: the first on each machine says so.
-        if os.environ.get("LOCAL_RANK", "0") == "0" or not isinstance(error, InputError):
+        if local_rank() == 0 or not isinstance(error, InputError):
             print(f"error: {error}{going_on(given) if stopped and not a_step else ''}", file=sys.stderr)
         raise SystemExit(error.exit_code) from None
     except ImportError as error:  # one that is missing was asked for before, by `require`
