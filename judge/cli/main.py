@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import re
 import shlex
 import signal
 import sys
@@ -66,6 +67,10 @@ GOES_ON: Mapping[str, list[str]] = {
 }
 """Commands that can continue after a stop, and the options to call them again with."""
 
+HOME = re.compile(r"(--(?!document|question|answer)[\w-]+=)(~(?:/.*)?)")
+"""An option with a path in the home folder, which shells expand at the beginning of a word alone.
+``--answer`` and the other texts of ``judge check`` are no paths."""
+
 
 def _one_line(message: Any, category: type[Warning], filename: str, lineno: int, line: Any = None) -> str:
     place = "" if issubclass(category, JudgeWarning) else f"{filename}:{lineno}: {category.__name__}: "
@@ -108,7 +113,7 @@ def main(arguments: Sequence[str] | None = None, *, a_step: bool = False) -> Non
         arguments: by default those of the process.
         a_step: this runs within another command, such as ``judge teach``, which itself says how to resume.
     """
-    given = list(sys.argv[1:] if arguments is None else arguments)
+    given = [in_home(word) for word in (sys.argv[1:] if arguments is None else arguments)]
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper) and stream.errors == "strict":
             stream.reconfigure(errors="backslashreplace")  # names of files may be no text
@@ -146,6 +151,12 @@ def main(arguments: Sequence[str] | None = None, *, a_step: bool = False) -> Non
             raise
         print(f"\nstopped{'' if a_step else going_on(given)}", file=sys.stderr)
         raise SystemExit(code) from None
+
+
+def in_home(word: str) -> str:
+    """``--out=~/judge`` with the home folder in place of ``~``; other words as they are."""
+    found = HOME.fullmatch(word)
+    return found[1] + os.path.expanduser(found[2]) if found else word  # noqa: PTH111 (a name may be a Hub id)
 
 
 def _start(given: Sequence[str]) -> None:

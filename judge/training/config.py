@@ -110,8 +110,7 @@ class EncoderRecipe(RunConfig):
 
     reads: Literal["pairs", "pages"] = "pairs"
     """``pairs``: a plain cross-encoder. ``pages``: windows computed once for all answers, with n-gram overlap
-    features (:mod:`judge.pages`); BERT models only. A judge of pairs becomes one of pages by it, but not the
-    other way round."""
+    features (:mod:`judge.pages`); BERT models only. A judge stays as it is."""
     window_tokens: PositiveInt = 512
     """Longest pair (document window, question and answer) or longest window of a page; at most what the
     encoder can read."""

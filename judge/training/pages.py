@@ -36,7 +36,7 @@ from judge.training.drawing import times_taken
 from judge.training.dressings import with_dressed
 from judge.training.models import data_file
 from judge.training.run import train_and_save
-from judge.training.starts import start_from_pairs, start_from_probe
+from judge.training.starts import start_from_probe
 from judge.types import Language, Sample
 
 PAGE_TOKENS = 1024
@@ -52,8 +52,7 @@ def train_pages(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[st
     """Train on the labelled samples of a built data set; save the network, ``judge.json`` and card.
 
     Args:
-        recipe: the training recipe; its ``model`` is a BERT, or an encoder judge to train further. One of
-            pairs becomes one of pages.
+        recipe: the training recipe; its ``model`` is a BERT, or a judge that reads pages, to train further.
         callbacks: further callbacks for transformers' trainer.
 
     Returns:
@@ -71,10 +70,9 @@ def train_pages(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[st
     model = model_path(recipe.model)
     known = read_identity(model)
     started = known.get("stage") == ENCODER
-    if reads_pages(known):
-        network, tokenizer = load_network(Path(model))
-    else:
-        network, tokenizer = start_from_pairs(Path(model), known) if started else start_network(model)
+    if started and not reads_pages(known):
+        raise InputError(f"{recipe.model} reads pairs, and stays so; omit the key", field="reads")
+    network, tokenizer = load_network(Path(model)) if started else start_network(model)
     positions = network.backbone.config.max_position_embeddings
     if positions < recipe.window_tokens:
         raise InputError(f"{recipe.model} knows {positions} positions", field="window_tokens")

@@ -2,21 +2,14 @@
 
 A new head on an encoder says nothing at first, and the first thousands of labels only find its direction.
 Fitted to the frozen encoder it starts there, and changes the encoder less (Kumar et al., arXiv 2202.10054).
-A judge of pairs has heads already, and keeps them.
 """
 
 import random
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Sequence
 
 import torch
-from tokenizers import Tokenizer
 
-from judge.encoder.heads import read_config, read_head
-from judge.encoder.load import FORM, stored_network
-from judge.models.bert import Bert, BertConfig
-from judge.pages.layout import Page, bert_tokenizer
+from judge.pages.layout import Page
 from judge.pages.model import PageBatch, PagesNetwork
 from judge.progress import track
 
@@ -27,40 +20,6 @@ STRENGTH = 1e-4
 NOISE = 1e-5
 """Inputs that vary less get no weight. all-MiniLM-L6-v2 keeps three of its hidden values near zero: scaled to
 unit variance, their weights reach 1e30, and after clipping no gradient is left for anything else."""
-
-
-def start_from_pairs(folder: Path, identity: Mapping[str, Any]) -> tuple[PagesNetwork, Tokenizer]:
-    """A network that reads pages, with the encoder and heads of a judge of pairs, and its tokenizer.
-
-    In a pair the document attends to the answer, in a page it does not. Of what pairs lack, the comparison
-    head starts at zero, and the levels of runs at random, as in a new network, since training moves them
-    little (docs/research/experiments.md).
-
-    Args:
-        folder: of the judge; its weights may be packed.
-        identity: its ``judge.json``.
-
-    Raises:
-        InputError: if it is not a BERT.
-        JudgeError: if its weights cannot be read.
-    """
-    backbone = Bert(BertConfig.read(folder))
-    judge = stored_network(folder, read_head(read_config(folder), str(folder)))
-    stored = judge.model.bert.state_dict()
-    backbone.load_state_dict({name: stored[name] for name in backbone.state_dict()})
-    network = PagesNetwork(backbone)
-    network.answer[0].load_state_dict(judge.model.bert.pooler.dense.state_dict())
-    network.answer[2].load_state_dict(judge.model.classifier.state_dict())
-    if judge.token_head is not None:
-        network.token.load_state_dict(judge.token_head.state_dict())
-    with torch.no_grad():
-        if identity[FORM]["first"] == "answer":  # in pages documents come first
-            kinds = backbone.embeddings.token_type_embeddings.weight
-            kinds.copy_(kinds.flip(0))
-        for name, value in network.named_parameters():
-            if name.startswith("compare."):
-                value.zero_()
-    return network, bert_tokenizer(folder)
 
 
 def start_from_probe(network: PagesNetwork, batches: Sequence[Sequence[Page]], seed: int) -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.cli.main import COMMANDS
+from judge.cli.main import COMMANDS, in_home
 from judge.errors import InputError
 from judge.files import write_jsonl
 from judge.types import Label, Sample, Unsupported, Verdict
@@ -140,6 +140,17 @@ def test_an_empty_path_is_no_folder(asked: tuple[str, ...], tmp_path: Path, refu
     with contextlib.chdir(tmp_path):
         error = refused("eval", "--model", "baseline:overlap", *asked)
     assert "is empty" in error and asked[0].strip("=") in error and not [*tmp_path.iterdir()]
+
+
+def test_a_tilde_after_an_equals_sign_is_the_home_folder(
+    samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ran: Ran
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    ran("batch", str(samples), "--out=~/verdicts.jsonl", "--model=baseline:overlap")
+    assert (tmp_path / "home" / "verdicts.jsonl").exists()
+    assert not (tmp_path / "~").exists()
+    assert in_home("--answer=~/.bashrc") == "--answer=~/.bashrc"  # a text
 
 
 def test_an_empty_list_of_names_is_not_the_default(refused: Refused) -> None:

@@ -322,27 +322,11 @@ def test_training_starts_from_a_probe(bert: Path, tmp_path: Path) -> None:
     assert roc_auc_score([sample.label is Label.FAIL for sample in samples], told) > 0.6
 
 
-def test_a_judge_of_pairs_becomes_one_of_pages(bert: Path, tmp_path: Path) -> None:
-    """It keeps encoder and heads; the segments of pairs that began with the answer change places."""
-    data, told, out = build_towers(tmp_path, 24, 0), tmp_path / "pairs", tmp_path / "out"
-    encoder.train_encoder(recipe(bert, data, told, first="answer", max_steps=2))
-    pack([told], tmp_path / "packed")
-    settings = {"reads": "pages", "max_steps": 1, "learning_rate": 1e-12}
-    encoder.train_encoder(recipe(tmp_path / "packed", data, out, **settings))
-    assert isinstance(load_judge(str(out)), PagesJudge)
-    before, after = load_file(told / "model.safetensors"), load_file(out / "model.safetensors")
-    kinds = "embeddings.token_type_embeddings.weight"
-    same = {
-        "backbone.encoder.layer.1.output.dense.weight": before["bert.encoder.layer.1.output.dense.weight"],
-        f"backbone.{kinds}": before[f"bert.{kinds}"].flip(0),
-        "answer.0.weight": before["bert.pooler.dense.weight"],
-        "answer.2.weight": before["classifier.weight"],
-        "token.weight": load_file(told / "token_head.safetensors")["weight"],
-        "compare.weight": torch.zeros_like(after["compare.weight"]),
-    }
-    assert after["levels.weight"].std() > 0.01  # as in a new network
-    for name, value in same.items():
-        torch.testing.assert_close(after[name], value, rtol=0, atol=1e-2 * float(value.abs().max() or 1))
+def test_a_judge_of_pairs_does_not_read_pages(bert: Path, tmp_path: Path) -> None:
+    data, told = build_towers(tmp_path, 24, 0), tmp_path / "pairs"
+    encoder.train_encoder(recipe(bert, data, told, reads="pairs", max_steps=1))
+    with pytest.raises(InputError, match=r"'reads': .* reads pairs, and stays so"):
+        encoder.train_encoder(recipe(told, data, tmp_path / "out", reads="pages"))
 
 
 def test_a_hidden_value_that_is_noise_gets_no_weight(bert: Path, tmp_path: Path) -> None:
