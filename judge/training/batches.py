@@ -7,16 +7,20 @@ from typing import Any
 import torch
 from safetensors.torch import load_file
 from torch.nn.functional import binary_cross_entropy_with_logits
-from transformers import Trainer
+from transformers import Trainer, TrainingArguments
 
 from judge.checker import Checker
 from judge.encoder.examples import UNKNOWN
 from judge.encoder.folder import WEIGHTS
 from judge.errors import InputError, JudgeError, counted
+from judge.models.identity import ENCODER, SECOND, read_identity
 from judge.progress import say
 from judge.samples import read_samples
-from judge.training.config import RunConfig
+from judge.shipped import model_path
+from judge.training.arguments import make_arguments, run_arguments
+from judge.training.config import EncoderRecipe
 from judge.training.launch import use_one_gpu
+from judge.training.models import data_file
 from judge.types import Sample, Verdict
 
 FEW = 150
@@ -25,18 +29,49 @@ FEW = 150
 
 
 class BatchTrainer(Trainer):
-    """Base class of the trainers of encoders.
+    """Base class of the trainers of encoders, of whose data each row is a whole batch.
 
     Args:
-        token_weight: weight of the loss on answer tokens; the loss on answers has weight 1.
+        network: what is trained.
+        recipe: the training recipe.
+        rows: the batches to train on.
+        held_out: the batches to evaluate on; may be empty.
+        collate: makes tensors of a batch.
         save: writes the judge of a network into a folder.
-        settings: settings of transformers' trainer.
+        callbacks: further callbacks for transformers' trainer.
+
+    Raises:
+        InputError: if the recipe asks for evaluations and nothing is held out for them.
     """
 
-    def __init__(self, *, token_weight: float, save: Callable[[Any, Path], None], **settings: Any):
-        use_one_gpu(settings["args"])
-        super().__init__(**settings)
-        self.token_weight, self.save = token_weight, save
+    def __init__(
+        self,
+        network: torch.nn.Module,
+        recipe: EncoderRecipe,
+        rows: list[Any],
+        held_out: list[Any],
+        *,
+        collate: Callable[[Any], dict[str, Any]],
+        save: Callable[[Any, Path], None],
+        callbacks: Sequence[Any] = (),
+    ):
+        if recipe.evaluations and not held_out:
+            raise InputError(
+                "holds no labelled validation sample; set evaluations: 0, or build with splits.validation",
+                file=data_file(recipe, "samples.jsonl"),
+            )
+        settings = run_arguments(recipe, len(rows), 1)
+        arguments = make_arguments(TrainingArguments, recipe, **settings, label_names=["fail"])
+        use_one_gpu(arguments)
+        super().__init__(
+            model=network,
+            args=arguments,
+            train_dataset=rows,
+            eval_dataset=held_out or None,
+            data_collator=collate,
+            callbacks=list(callbacks),
+        )
+        self.token_weight, self.save = recipe.token_weight, save
 
     def with_tokens(
         self, loss: torch.Tensor, by_token: torch.Tensor | None, wrong: torch.Tensor
@@ -84,23 +119,16 @@ def read_splits(file: Path) -> dict[str, list[Sample]]:
     return splits
 
 
-def refuse_no_validation(recipe: RunConfig, held_out: Sequence[Any], file: Path) -> None:
-    """Raise ``InputError`` if a recipe asks for evaluations and nothing is held out for them."""
-    if recipe.evaluations and not held_out:
-        raise InputError(
-            "holds no labelled validation sample; set evaluations: 0, or build with splits.validation",
-            file=file,
-        )
-
-
-def note_few_answers(answers: int) -> None:
+def note_few_answers(recipe: EncoderRecipe, answers: int) -> None:
     """Say so if an encoder judge is trained further on fewer answers than pay."""
-    if answers < FEW:
-        say(
-            f"note: {counted(answers, 'answer')} to learn from. On two domains {FEW} labelled answers raised "
-            "AUROC by two to four points and 500 by five to ten; 50 did nothing where they were tried. "
-            "Label more if you can"
-        )
+    known = read_identity(model_path(recipe.model))
+    if answers >= FEW or known.get("stage") != ENCODER or SECOND in known:  # its second encoder has said so
+        return
+    say(
+        f"note: {counted(answers, 'answer')} to learn from. On two domains {FEW} labelled answers raised "
+        "AUROC by two to four points and 500 by five to ten; 50 did nothing where they were tried. "
+        "Label more if you can"
+    )
 
 
 def judge_live(network: torch.nn.Module, judge: Checker, samples: Sequence[Sample]) -> list[Verdict]:

@@ -20,17 +20,12 @@ from judge.models.identity import ENCODER, SECOND, read_identity
 from judge.pages.load import reads_pages
 from judge.progress import say
 from judge.shipped import model_path
-from judge.training.arguments import check_trainer, make_arguments, precision_of, run_arguments
-from judge.training.batches import (
-    judge_live,
-    note_few_answers,
-    read_splits,
-    refuse_no_validation,
-)
+from judge.training.arguments import check_trainer, precision_of
+from judge.training.batches import judge_live, note_few_answers, read_splits
 from judge.training.card import encoder_identity, languages_after
 from judge.training.checkpoints import describe_run, finished_run, resume_point
 from judge.training.config import WITHOUT_EFFECT, EncoderRecipe, LoraSettings
-from judge.training.drawing import times_taken
+from judge.training.drawing import drawn
 from judge.training.dressings import with_dressed
 from judge.training.encoder_trainer import EncoderTrainer, collate, mixed_batches, save_judge
 from judge.training.models import data_file
@@ -78,27 +73,20 @@ def train_encoder(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[
             "max_pairs, or allow more",
             file=file,
         )
-    if recipe.source_weights:
-        times = times_taken([item.sample.source for item in train], recipe.source_weights, recipe.seed)
-        train = [one for one, count in zip(train, times, strict=True) for _ in range(count)]
+    train = drawn(train, lambda item: item.sample.source, recipe.source_weights, recipe.seed)
     if not train:
         raise InputError("holds no labelled sample to train on", file=file)
-    if known.get("stage") == ENCODER and SECOND not in known:  # else the second has said so
-        note_few_answers(len(splits["train"]))
+    note_few_answers(recipe, len(splits["train"]))
     rows = mixed_batches(train, recipe)
     kept_out = items(splits["validation"], pairing, recipe.max_pairs)[0] if recipe.evaluations else []
-    refuse_no_validation(recipe, kept_out, file)
     trainer = EncoderTrainer(
-        model=network,
-        args=make_arguments(
-            TrainingArguments, recipe, **run_arguments(recipe, len(rows), 1), label_names=["fail"]
-        ),
-        train_dataset=rows,
-        eval_dataset=mixed_batches(kept_out, recipe) if kept_out else None,
-        data_collator=partial(collate, pairing=pairing, pad_id=network.pad_id),
+        network,
+        recipe,
+        rows,
+        mixed_batches(kept_out, recipe),
+        collate=partial(collate, pairing=pairing, pad_id=network.pad_id),
         save=partial(save_judge, tokenizer_folder=folder, tokenizer=tokenizer),
-        token_weight=recipe.token_weight,
-        callbacks=list(callbacks),
+        callbacks=callbacks,
     )
     judge = EncoderJudge(network, pairing=pairing, precision=precision_of(recipe), languages=())
     languages = languages_after(recipe, {item.sample.language for item in train})

@@ -9,30 +9,24 @@ from typing import Any
 import torch
 from tokenizers import Tokenizer
 from torch.nn.functional import binary_cross_entropy_with_logits
-from transformers import TrainingArguments, set_seed
+from transformers import set_seed
 
 from judge.encoder.folder import TOKENIZER, WEIGHTS
 from judge.errors import InputError
 from judge.models.batching import by_length
-from judge.models.identity import ENCODER, SECOND, read_identity
+from judge.models.identity import ENCODER, read_identity
 from judge.pages.checker import PagesJudge, describe_layout
 from judge.pages.examples import DocumentExamples, LabelledAnswer, by_document, counts
 from judge.pages.layout import Layout, Page, pages
 from judge.pages.load import reads_pages
 from judge.pages.model import PageBatch, PagesNetwork, load_network, start_network
 from judge.shipped import model_path
-from judge.training.arguments import make_arguments, precision_of, run_arguments
-from judge.training.batches import (
-    BatchTrainer,
-    judge_live,
-    note_few_answers,
-    read_splits,
-    refuse_no_validation,
-)
+from judge.training.arguments import precision_of
+from judge.training.batches import BatchTrainer, judge_live, note_few_answers, read_splits
 from judge.training.card import encoder_identity, languages_after
 from judge.training.checkpoints import complete_checkpoints
 from judge.training.config import WITHOUT_EFFECT, EncoderRecipe
-from judge.training.drawing import times_taken
+from judge.training.drawing import drawn
 from judge.training.dressings import with_dressed
 from judge.training.models import data_file
 from judge.training.run import train_and_save
@@ -88,28 +82,20 @@ def train_pages(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[st
             f"more than max_cut_share={recipe.max_cut_share} allows; allow more",
             file=file,
         )
-    if recipe.source_weights:
-        times = times_taken([one.source for one in train], recipe.source_weights, recipe.seed)
-        train = [one for one, count in zip(train, times, strict=True) for _ in range(count)]
+    train = drawn(train, lambda one: one.source, recipe.source_weights, recipe.seed)
     if not train:
         raise InputError(f"holds no labelled sample in a language that {recipe.model} can read", file=file)
-    if started and SECOND not in known:  # else the second has said so
-        note_few_answers(len(splits["train"]))
+    note_few_answers(recipe, len(splits["train"]))
     rows = mixed_batches(train, recipe)
     kept_out = by_document(splits["validation"], layout)[0] if recipe.evaluations else []
-    refuse_no_validation(recipe, kept_out, file)
-    held_out = mixed_batches(kept_out, recipe)
     trainer = PagesTrainer(
-        model=network,
-        args=make_arguments(
-            TrainingArguments, recipe, **run_arguments(recipe, len(rows), 1), label_names=["fail"]
-        ),
-        train_dataset=rows,
-        eval_dataset=held_out or None,
-        data_collator=collate,
+        network,
+        recipe,
+        rows,
+        mixed_batches(kept_out, recipe),
+        collate=collate,
         save=partial(save_judge, tokenizer=tokenizer),
-        token_weight=recipe.token_weight,
-        callbacks=list(callbacks),
+        callbacks=callbacks,
     )
     resumes = recipe.resume and complete_checkpoints(Path(recipe.output))  # which hold trained heads
     if not started and not resumes:

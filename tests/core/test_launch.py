@@ -11,7 +11,7 @@ from judge.errors import InputError
 from judge.models.hardware import GIB, this_device
 from judge.training import launch
 from judge.training.arguments import common_arguments, precision_of, weight_precision_of
-from judge.training.config import SFTRecipe
+from judge.training.config import EncoderRecipe, SFTRecipe
 from judge.training.launch import check_gpu, obey_launcher, use_one_gpu
 from tests.calling import Refused
 
@@ -226,18 +226,22 @@ def test_one_process_uses_one_gpu(
 
 
 @pytest.mark.parametrize("name", ["JudgeSFTTrainer", "JudgeDPOTrainer", "BatchTrainer"])
-def test_all_trainers_use_one_gpu(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_trainers_use_one_gpu(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Before the constructor of their library, which refuses several or splits batches."""
     from judge.training import batches, trainer
 
     seen: list[int] = []
     kind: Any = getattr(batches if name == "BatchTrainer" else trainer, name)
-    parent = kind.__bases__[-1]
-    monkeypatch.setattr(parent, "__init__", lambda self, args, **_: seen.append(args.n_gpu))
+    monkeypatch.setattr(kind.__bases__[-1], "__init__", lambda self, args, **_: seen.append(args.n_gpu))
 
     class Arguments:
         _n_gpu = 2
         n_gpu = property(lambda self: self._n_gpu)
 
-    kind(args=Arguments(), **({"token_weight": 0.5, "save": print} if name == "BatchTrainer" else {}))
+    if name == "BatchTrainer":
+        monkeypatch.setattr(batches, "make_arguments", lambda *_, **__: Arguments())
+        recipe = EncoderRecipe(model="encoder", data=str(tmp_path), output=str(tmp_path), evaluations=0)
+        kind(None, recipe, [[]], [], collate=print, save=print)
+    else:
+        kind(args=Arguments())
     assert seen == [1]
