@@ -9,13 +9,12 @@ from typing import Annotated, Any
 import typer
 
 from judge.cli.demo_steps import ADAPTED, REPORT, TRAINED, adapting_steps, steps
-from judge.cli.running import PROCESSES, run, say, start_server
+from judge.cli.running import run, say
 from judge.cli.train import TRL
 from judge.errors import DATA, InputError, require
 from judge.files import JUDGE_FILE, check_names, read_json
 from judge.shipped import REFERENCE
 
-IMPORTED = ["judge.training.trainer", "data_pipeline.cli", "eval.run"]  # together, all slow imports
 GOAL = 5.0
 """Points of AUROC by which the judge should exceed the best baseline."""
 HELD_OUT_REWARDS = "eval_rewards/accuracies"
@@ -50,16 +49,11 @@ def demo_command(
     else:
         require("judge demo", "train", *TRL, *DATA)
     from judge.models.bundled import bring_model
-    from judge.models.hardware import this_device
 
     out = out or Path("runs/demo-reference" if from_reference else "runs/demo")
     check_names(out)
 
     begin = time.monotonic()
-    if this_device().kind == "cpu":  # on a GPU an import may start CUDA, which cannot be forked
-        # Imports the commands' modules once, while the model downloads, instead of a dozen times.
-        PROCESSES.set_forkserver_preload(IMPORTED)
-        start_server()
     if from_reference:
         plan = adapting_steps(out)
     else:
