@@ -1,14 +1,11 @@
 """The value of labelled answers from a new domain, on top of the reference judge or of its plain encoder.
 
     python -m benchmarks.adaptation sets/attributionbench.jsonl.gz sets/entfa.jsonl.gz --out runs/adaptation
-    python -m benchmarks.adaptation sets/mctest.jsonl.gz --gold --answers 15 50 150 500 --seeds 0 1 2
 
 Some documents of each source are held out for evaluation. From the others --answers answers are drawn, by
 whole documents, and recipes/own-domain/encoder.yaml is trained on them. Smaller draws are subsets of larger
-ones. With --gold only correct answers are drawn, and wrong ones are made from them by rule, as in
-``judge teach`` with unlabelled answers; the evaluation always uses the labelled answers of the source.
-Finished runs are skipped, so call it again after an interruption. Prints a Markdown table: AUROC and balanced
-accuracy with 95 % intervals over documents.
+ones. Finished runs are skipped, so call it again after an interruption. Prints a Markdown table: AUROC and
+balanced accuracy with 95 % intervals over documents.
 """
 
 import argparse
@@ -17,17 +14,15 @@ import subprocess
 import sys
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from eval.report import Report, read_reports
 from judge.models.bundled import MINILM
 from judge.samples import read_samples, write_samples
 from judge.shipped import REFERENCE
-from judge.types import Label, Sample
+from judge.types import Sample
 
 RECIPE = Path(__file__).parents[1] / "recipes" / "own-domain" / "encoder.yaml"
-BUILD = RECIPE.with_name("data.yaml")
 STARTS = {"reference": (REFERENCE, ()), "encoder alone": (MINILM.hub_id, ("learning_rate=2e-4",))}
 """Starting models with their training settings: an encoder that is not a judge yet gets a higher rate."""
 
@@ -72,21 +67,6 @@ def measure(model: object, samples: Path, out: Path) -> str:
     return f"{percent(report, 'auroc')} / {percent(report, 'balanced_accuracy')}"
 
 
-def write_data(folder: Path, samples: Sequence[Sample], *, gold: bool) -> None:
-    """Build a data set of these answers; with ``gold``, of correct ones and wrong ones made from them."""
-    if (folder / "samples.jsonl").exists():
-        return
-    folder.mkdir(parents=True, exist_ok=True)
-    if not gold:
-        write_samples(folder / "samples.jsonl", samples)
-        return
-    answers = folder.with_name(f"{folder.name}.jsonl")
-    write_samples(answers, [replace(sample, label=None) for sample in samples])
-    # Three tenths are held out, as judge teach does.
-    settings = (f"sources.0.path={answers}", "preferences.pairs=0")
-    run("data", "build", BUILD, *settings, "--out", folder, "--overwrite")
-
-
 def main() -> None:
     """Split, train, measure."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
@@ -94,7 +74,6 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("runs/adaptation"))
     parser.add_argument("--answers", type=int, nargs="+", default=[100, 300, 1000])
     parser.add_argument("--held-out", type=int, default=400)
-    parser.add_argument("--gold", action="store_true", help="learn from right answers alone")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0], help="of the draw and of the training")
     options = parser.parse_args()
     print(f"| source | start | seed | 0 | {' | '.join(map(str, options.answers))} |")
@@ -105,11 +84,9 @@ def main() -> None:
         test = out / "test.jsonl"
         out.mkdir(parents=True, exist_ok=True)
         write_samples(test, kept_out)
-        if options.gold:
-            others = [sample for sample in others if sample.label is Label.PASS]
         for seed in options.seeds:
             learned, _ = parted(others, 0, seed)
-            for start in ("reference",) if options.gold else STARTS:
+            for start in STARTS:
                 cells = row(start, seed, learned, test, out, options)
                 print(f"| {out.name} | {start} | {seed} | {' | '.join(cells)} |", flush=True)
 
@@ -123,7 +100,9 @@ def row(
     cells = [measure(model, test, folder / "eval-0") if model == REFERENCE else ""]
     for count in options.answers:
         data, judge = out / f"data-{count}-seed{seed}", folder / f"judge-{count}-seed{seed}"
-        write_data(data, learned[:count], gold=options.gold)
+        if not (data / "samples.jsonl").exists():
+            data.mkdir(parents=True, exist_ok=True)
+            write_samples(data / "samples.jsonl", learned[:count])
         if not (judge / "judge.json").exists():
             places = (f"model={model}", f"data={data}", f"output={judge}", f"seed={seed}")
             run("encoder", RECIPE, *places, *settings, "without_leak_gate=true", "checkpoints=0")

@@ -31,9 +31,7 @@ def teach_command(
 ) -> None:
     """Train the toolkit's judge on your answers: build data, train, calibrate, measure before and after.
 
-    A row has a document, an answer and, if you like, a question and a label.
-
-    Without labels the answers count as right; wrong ones are made from them by rule.
+    A row has a document, an answer, a label (PASS or FAIL) and, if you like, a question.
 
     To resume, run the same command again.
     """
@@ -42,7 +40,7 @@ def teach_command(
     with as_file(file, encoding) as readable:
         samples = read_answers(readable, parse_columns(columns) or {}, parse_gold_labels(gold_labels))
         begun = {"file": sha256_file(readable), "columns": columns, "gold_labels": gold_labels}
-    labelled = check_answers(samples, file)
+    check_answers(samples, file)
     note, answers = out / BEGUN, out / "answers.jsonl"
     check_jsonl_outputs([answers], [file], "answers")
     if (note.exists() or answers.exists()) and read_whole(note) != begun:
@@ -53,8 +51,8 @@ def teach_command(
         )
     write_json(note, begun)
     write_samples(answers, samples)
-    overrides = [*NO_PREFERENCES, text_override("sources.0.path", answers)]
-    plan = adapting_steps(out, "own-domain", [*overrides, "perturb=false"] if labelled else overrides)
+    overrides = (*NO_PREFERENCES, "perturb=false", text_override("sources.0.path", answers))
+    plan = adapting_steps(out, "own-domain", overrides)
     for number, step in enumerate(plan, start=1):
         done = step.made is not None and step.made.exists()
         say(f"step {number} of {len(plan)}: {step.title}{': done before' if done else ''}")
@@ -77,8 +75,7 @@ def check_held_out(data: Path, file: Path) -> None:
         held_out = f"{labels.pop()} alone" if labels else "none"
         raise InputError(
             f"gives answers to learn from on {counted(used, 'document')}, and too few to measure the judge "
-            f"on: those held out are {held_out}. Give more answers, or longer ones, which offer more to "
-            "change; or labelled ones. Then name another --out",
+            f"on: those held out are {held_out}. Give more answers, and name another --out",
             file=file,
         )
 
@@ -111,18 +108,24 @@ def read_answers(file: Path, columns: Columns, labels: Meanings | None = None) -
     return list(read_samples(file, {**columns, **named}, labels=labels))
 
 
-def check_answers(samples: list[Sample], file: Path) -> bool:
-    """Whether the samples have labels to learn from; if so, those without one are removed.
+def check_answers(samples: list[Sample], file: Path) -> None:
+    """Remove the samples without a label.
+
+    Right answers alone, with wrong ones made from them by rule, did harm where it was measured
+    (docs/research/new-domains.md).
 
     Raises:
-        InputError: if there are too few documents, or all labels are FAIL.
+        InputError: if there are too few documents, or not both labels.
     """
-    labels = {sample.label for sample in samples}
-    labelled = {Label.PASS, Label.FAIL} <= labels
-    if Label.FAIL in labels and not labelled:
-        raise InputError("has answers labelled FAIL alone; a judge learns from right ones too", file=file)
-    if labelled and None in labels:
-        left = sum(sample.label is None for sample in samples)
+    labels = {sample.label for sample in samples} - {None}
+    if len(labels) < len(Label):
+        there = f"answers labelled {labels.pop()} alone" if labels else "no labels"
+        raise InputError(
+            f"has {there}; a judge learns from right and hallucinated answers. Label some 150, PASS and "
+            "FAIL, or let a chat model write hallucinated ones (docs/data.md#teachers)",
+            file=file,
+        )
+    if left := sum(sample.label is None for sample in samples):
         samples[:] = [sample for sample in samples if sample.label is not None]
         say(f"omitted {counted(left, 'row')} without a label")
     documents = len({sample.unit for sample in samples})
@@ -132,12 +135,4 @@ def check_answers(samples: list[Sample], file: Path) -> bool:
             "are held out to calibrate and measure the judge, and figures on fewer than six are chance",
             file=file,
         )
-    taken = "with labels" if labelled else "taken to be right"
-    say(f"{counted(len(samples), 'answer')} on {counted(documents, 'document')}, {taken}")
-    if not labelled:
-        say(
-            "note: give labelled answers, right and wrong, if you can. Right ones alone did harm where it "
-            "was measured: 150 about stories lowered AUROC from 74.6 to 69.5. The figures below cannot show "
-            "that, since their wrong answers are made by the rules that the judge learns from"
-        )
-    return labelled
+    say(f"{counted(len(samples), 'answer')} on {counted(documents, 'document')}")

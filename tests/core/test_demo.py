@@ -105,8 +105,8 @@ def test_a_signal_ends_the_step_and_then_what_runs_it(
     """The step waits for a pipe that nobody writes to; ``judge teach`` names its own command alone."""
     if signal.getsignal(number) is signal.SIG_IGN:
         pytest.skip("Ctrl-C is ignored where tests run in the background")
-    answers, pipe = tmp_path / "answers.jsonl", tmp_path / "pipe"
-    write_jsonl(answers, [{"document": f"Box {at} is red.", "answer": "It is red."} for at in range(FEWEST)])
+    mine, pipe = tmp_path / "answers.jsonl", tmp_path / "pipe"
+    write_jsonl(mine, answers(FEWEST))
     os.mkfifo(pipe)
     waits = Step("wait", (sys.executable, "-m", "judge", "batch", str(pipe), "-o", str(tmp_path / "o")), 1.0)
     monkeypatch.setattr(teach, "adapting_steps", lambda *_: [waits])
@@ -120,11 +120,11 @@ def test_a_signal_ends_the_step_and_then_what_runs_it(
     stopper = threading.Thread(target=stop, daemon=True)
     stopper.start()
     try:
-        assert call("teach", answers, "--out", tmp_path / "out") == 128 + number
+        assert call("teach", mine, "--out", tmp_path / "out") == 128 + number
     finally:
         ended.set()
         stopper.join(timeout=10)
-    resume = f"; to resume: judge teach {answers} --out {tmp_path / 'out'}"
+    resume = f"; to resume: judge teach {mine} --out {tmp_path / 'out'}"
     assert capfd.readouterr().err.endswith(f"error: stopped while this ran: wait{resume}\n")
 
 
@@ -259,11 +259,11 @@ def test_a_wheel_that_is_not_the_known_one(
 # --- judge teach: the same steps with answers of the user's -------------------------------------------------
 
 
-def answers(documents: int, *, labels: bool = False) -> list[dict[str, Any]]:
-    rows = []
+def answers(documents: int) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
     for number, sample in enumerate(found for found in load_starter() if found.language == "en"):
         row = {"Context": sample.document_text, "query": sample.question, "response": sample.answer}
-        rows.append(row | ({"label": ["PASS", "FAIL"][number % 2]} if labels else {}))
+        rows.append(row | {"label": ["PASS", "FAIL"][number % 2]})
         if len({row["Context"] for row in rows}) > documents:
             return rows[:-1]
     return rows
@@ -289,18 +289,15 @@ def taught(bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[
     return ran
 
 
-@pytest.mark.parametrize("labels", [False, True], ids=["gold", "labelled"])
-def test_teach_measures_before_and_after(
-    labels: bool, taught: list[Step], capsys: pytest.CaptureFixture[str]
-) -> None:
-    write_jsonl(Path("mine.jsonl"), answers(40, labels=labels))
+def test_teach_measures_before_and_after(taught: list[Step], capsys: pytest.CaptureFixture[str]) -> None:
+    write_jsonl(Path("mine.jsonl"), answers(40))
     assert call("teach", "mine.jsonl") == 0
     said = capsys.readouterr().out
     assert "columns: document = Context, question = query, answer = response" in said
     for row in ("baseline:overlap", "reference, before", "reference, adapted", "your held-out answers"):
         assert row in said
-    manifest = json.loads(Path("runs/taught/data/manifest.json").read_text())
-    assert manifest["config"]["perturb"] is not labels
+    rows = [json.loads(line) for line in Path("runs/taught/data/samples.jsonl").read_text().splitlines()]
+    assert {row["answer"] for row in rows} <= {row["response"] for row in answers(40)}  # none is made by rule
     identity = json.loads(Path("runs/taught/adapted/judge.json").read_text())
     assert identity["modes"] == ["verdict"] and identity["started_from"] == "reference"
 
@@ -309,7 +306,7 @@ def test_teach_measures_before_and_after(
     taught.clear()
     assert call("teach", "mine.jsonl") == 0
     assert [step.title for step in taught] == [titles[3], titles[4], titles[5]]  # calibrate, measure, report
-    write_jsonl(Path("mine.jsonl"), answers(41, labels=labels))
+    write_jsonl(Path("mine.jsonl"), answers(41))
     assert call("teach", "mine.jsonl") == 2
     assert "runs/taught: holds other answers, or was begun with another file" in capsys.readouterr().err
     (Path("runs/taught") / "teach.json").write_text("{")
@@ -351,6 +348,8 @@ def test_a_column_that_the_first_row_lacks(tmp_path: Path) -> None:
             "no column is named replies (there",
         ),
         ([{"text": "D", "answer": "A", "label": "FAIL"}], (), "has answers labelled FAIL alone"),
+        ([{"text": "D", "answer": "A", "label": "PASS"}], (), "has answers labelled PASS alone"),
+        ([{"text": "D", "answer": "A"}], (), "has no labels; a judge learns from right and hallucinated"),
         ([{"text": "D", "answer": "A", "label": 1}], (), ": 1 may mean hallucinated or supported"),
         ([{"text": "D", "answer": "A", "label": 1}], ("--gold-labels", "1=FAIL"), "labelled FAIL alone"),
         (answers(40), ("--out", "bad\udcff"), "bad\\udcff: the name is not UTF-8; give another"),

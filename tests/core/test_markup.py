@@ -34,7 +34,15 @@ def read(tokenizer: Tokenizer, text: str) -> str:
         ("• one\n• two\n- three\n* four", "one two three four"),
         ("Yes \U0001f642", "Yes"),
         ("\U0001f44e", "\U0001f44e"),  # the whole answer
+        ("It is 9 m. I hope this helps!", "It is 9 m ."),
+        ("No.\n\nThanks for asking! If you need more, please let me know. \U0001f642", "No ."),
+        ("Yes, [2] daily.[1] I'd be glad to explain more", "Yes , daily ."),
+        ("It is **9 m**.\n\nWould you like more details?", "It is 9 m ."),
         # What may be part of the meaning stays.
+        ("I hope this helps!", "I hope this helps !"),  # the whole answer
+        ("Come in. Let me know if it is 9 m.", "Come in . Let me know if it is 9 m ."),
+        ("It helps. I hope this helps! It is 9 m.", "It helps . I hope this helps ! It is 9 m ."),
+        ("He asked them to let me know if it rains.", "He asked them to let me know if it rains ."),
         ("a[1] = 2**3", "a [ 1 ] = 2 * * 3"),
         ("2 * 3 = 6", "2 * 3 = 6"),
         ("-5 degrees", "- 5 degrees"),
@@ -53,7 +61,7 @@ def judge() -> Checker:
     return load_judge(REFERENCE)
 
 
-@pytest.mark.parametrize("name", ["citation", "sentence citations", "emoji", "bold", "bullet"])
+@pytest.mark.parametrize("name", ["citation", "sentence citations", "emoji", "bold", "bullet", "closing"])
 def test_the_shipped_judge_does_not_see_a_dressing(judge: Checker, name: str) -> None:
     document = "The tower was built in 1931. It is 22 m high, and 40 people may stand on it."
     for answer in ("It is 22 m high. 40 people may stand on it.", "The tower is 30 m high."):
