@@ -15,8 +15,8 @@ _EMOJI = r"[\x{1F1E6}-\x{1F1FF}\x{1F300}-\x{1FAFF}\x{2600}-\x{27BF}\x{2B00}-\x{2
 _TELL, _ASK = "let (me|us) know", "(feel free|do(n['’]t| not) hesitate) to (ask|reach out|follow up)"
 _CLOSINGS = (
     "((i|we) )?hope (this|that|it) (help|clarifie|answer|explain)s",
-    f"(please |just )?({_TELL} (if|whether|how|what)|{_ASK})",
-    rf"if (you|there|anything)\b[^.!?\n\d@]*, (please |just )?(ask|{_TELL}|{_ASK})",
+    f"(please |just )?({_TELL}|{_ASK})",
+    f"if (you|there(['’]s)?|anything)TAIL,? (please |just )?(ask|{_TELL}|{_ASK})",
     "(is|was) there anything else",
     "would you like (me to|to know more|more|any|further)",
     "(i['’](m|d be|ll be) |i (am|would be|will be) )?(always |more than )?(happy|glad|here) to"
@@ -25,14 +25,25 @@ _CLOSINGS = (
     "have a (nice|great|good|wonderful|lovely) (day|evening|weekend)",
 )
 """How a last sentence begins that says nothing of the document."""
-_CLOSING = "|".join(_CLOSINGS).replace(" ", r"\s+")
+_SAYS_NOTHING = (
+    "a about again all an and another any anything are as assist assistance at be best better by can"
+    " clarification clarify concerns could detail details do else example examples explain explanation"
+    " for from get has have help helped helps here how i if in information into is it know like me might"
+    " my need of on or out please provide queries query question questions reach require should so some"
+    " something still tell than that the there they this to unclear understand us want was we what"
+    " whether which will wish with would you your"
+)
+"""The words that may follow, besides one after "more" and its like, so that no statement hides here."""
+_MORE = r"(more|further|other|additional|specific|detailed)(\s+(more|detailed|specific))?(\s+[a-z]+)?"
+_WORD = rf"(?!do\s+not)({_MORE}|({_SAYS_NOTHING.replace(' ', '|')})(['’](s|d|m|ll|re|ve))?)\b"
+_TAIL = rf"(?>,?\s+{_WORD})*+"  # atomic: a long text takes no longer than its words
+_CLOSING = "|".join(_CLOSINGS).replace(" ", r"\s+").replace("TAIL", _TAIL)
 STEPS = (
     r"(?:\s+|(?<=[.,;:!?)\"'”’]))(?:\[\d{1,3}\])+(?=\s|$|[.,;:!?])",  # citation marks, not an index: a[1]
     r"(?<![\w*])\*{1,3}(?=[^\s*])|(?<=[^\s*])\*{1,3}(?![\w*])",  # bold and italics, not a product: 2 * 3
     r"(?<=.)\s*" + _EMOJI + "+",  # an answer that is an emoji stays one
     r"(?:\A|(?<=\n))\s*(?:[•◦▪‣]|[-*](?= ))\s*",  # bullets
-    # Closing phrases, after another sentence and without a figure or an address.
-    rf"(?i)(?<=[.!?)\]\"'”’\n])(\s+({_CLOSING})\b[^.!?\n\d@]*[.!?]*)+\s*\z",
+    rf"(?i)(?<=[.!?)\]\"'”’\n])(\s+({_CLOSING})\b{_TAIL}[.!?]*)+\s*\z",  # closing phrases, after a sentence
 )
 """Regular expressions (Oniguruma's) of what is skipped, in the order in which it is looked for."""
 

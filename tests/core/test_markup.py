@@ -38,10 +38,13 @@ def read(tokenizer: Tokenizer, text: str) -> str:
         ("No.\n\nThanks for asking! If you need more, please let me know. \U0001f642", "No ."),
         ("Yes, [2] daily.[1] I'd be glad to explain more", "Yes , daily ."),
         ("It is **9 m**.\n\nWould you like more details?", "It is 9 m ."),
+        ("No. If there's anything else, please do not hesitate to ask. Have a nice day!", "No ."),
         # What may be part of the meaning stays.
         ("I hope this helps!", "I hope this helps !"),  # the whole answer
         ("Come in. Let me know if it is 9 m.", "Come in . Let me know if it is 9 m ."),
         ("It helps. I hope this helps! It is 9 m.", "It helps . I hope this helps ! It is 9 m ."),
+        ("No. I hope this helps you see that it is 9 m.", "No . I hope this helps you see that it is 9 m ."),
+        ("No. Let me know if you want it free.", "No . Let me know if you want it free ."),
         ("He asked them to let me know if it rains.", "He asked them to let me know if it rains ."),
         ("a[1] = 2**3", "a [ 1 ] = 2 * * 3"),
         ("2 * 3 = 6", "2 * 3 = 6"),
@@ -53,6 +56,11 @@ def read(tokenizer: Tokenizer, text: str) -> str:
 )
 def test_what_is_read(tokenizer: Tokenizer, text: str, seen: str) -> None:
     assert read(tokenizer, text) == seen
+
+
+def test_a_long_closing_phrase_takes_no_longer_than_its_words(tokenizer: Tokenizer) -> None:
+    """Nested repetition would take forever on the first, which matches nothing in the end."""
+    assert len(tokenizer.encode(f"No. Let me know {'more ' * 20_000}!!x").ids) > 20_000
 
 
 @pytest.fixture(scope="module")
