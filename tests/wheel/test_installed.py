@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from judge.cli.teach import FEWEST
 from judge.cli.train import TRL
 from judge.errors import DATA
 from judge.samples import write_samples
+from judge.types import Label
 from tests.core.test_doc_blocks import Block, blocks, commands
 from tests.wheel.conftest import ROOT, Command, Environment, run
 
@@ -65,7 +67,8 @@ def test_the_readme_after_pip_install(core: Environment, building: Environment, 
     rows = [sample for sample in load_starter() if sample.language == "en"]
     documents = [*dict.fromkeys(sample.document_text for sample in rows)][:FEWEST]
     rows = [next(one for one in rows if one.document_text == text) for text in documents]
-    write_samples(tmp_path / "my-answers.jsonl", rows)
+    labelled = [replace(row, label=[*Label][number % 2]) for number, row in enumerate(rows)]
+    write_samples(tmp_path / "my-answers.jsonl", labelled)
     write_samples(tmp_path / "answers.jsonl", rows[:5])
     (tmp_path / "FILE").write_text("The Tarn Bridge opened on 3 May 1931.")
     ran = [(core, words) for words in promised(SECTIONS)]
@@ -118,7 +121,6 @@ shorter = {
     "eval": ("--limit", "4"),
 }
 if __name__ == "__main__":
-    demo.PROCESSES.set_forkserver_preload(demo.IMPORTED)
     out = Path("runs/demo")
     for step in demo.steps(out, sys.argv[1]):
         demo.run(replace(step, command=(*step.command, *shorter.get(step.command[3], ()))))
