@@ -49,6 +49,8 @@ def train_encoder(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[
     """
     check_trainer(TrainingArguments, recipe)
     known = read_identity(model_path(recipe.model))
+    if recipe.reads == "pages" and known.get("stage") == ENCODER and not reads_pages(known):
+        raise InputError(f"{recipe.model} reads pairs, and stays so; omit the key", field="reads")
     if SECOND in known:
         recipe = recipe.model_copy(update={"max_minutes": recipe.max_minutes and recipe.max_minutes / 2})
         train_second(recipe)

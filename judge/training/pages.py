@@ -18,7 +18,6 @@ from judge.models.identity import ENCODER, read_identity
 from judge.pages.checker import PagesJudge, describe_layout
 from judge.pages.examples import DocumentExamples, LabelledAnswer, by_document, counts
 from judge.pages.layout import Layout, Page, pages
-from judge.pages.load import reads_pages
 from judge.pages.model import PageBatch, PagesNetwork, load_network, start_network
 from judge.shipped import model_path
 from judge.training.arguments import precision_of
@@ -64,8 +63,6 @@ def train_pages(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[st
     model = model_path(recipe.model)
     known = read_identity(model)
     started = known.get("stage") == ENCODER
-    if started and not reads_pages(known):
-        raise InputError(f"{recipe.model} reads pairs, and stays so; omit the key", field="reads")
     network, tokenizer = load_network(Path(model)) if started else start_network(model)
     positions = network.backbone.config.max_position_embeddings
     if positions < recipe.window_tokens:
