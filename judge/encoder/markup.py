@@ -35,6 +35,7 @@ _SAYS_NOTHING = (
 )
 """The words that may follow, besides one after "more" and its like, so that no statement hides here."""
 _MORE = r"(more|further|other|additional|specific|detailed)(\s+(more|detailed|specific))?(\s+[a-z]+)?"
+# "Do not" begins the next phrase: "do not hesitate to ask".
 _WORD = rf"(?!do\s+not)({_MORE}|({_SAYS_NOTHING.replace(' ', '|')})(['’](s|d|m|ll|re|ve))?)\b"
 _TAIL = rf"(?>,?\s+{_WORD})*+"  # atomic: a long text takes no longer than its words
 _CLOSING = "|".join(_CLOSINGS).replace(" ", r"\s+").replace("TAIL", _TAIL)

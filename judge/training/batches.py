@@ -1,6 +1,6 @@
 """Shared by the trainers of encoders: rows that are whole batches, splits, and judging during training."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +13,9 @@ from judge.checker import Checker
 from judge.encoder.examples import UNKNOWN
 from judge.encoder.folder import WEIGHTS
 from judge.errors import InputError, JudgeError, counted
-from judge.models.identity import ENCODER, SECOND, read_identity
+from judge.models.identity import ENCODER, SECOND
 from judge.progress import say
 from judge.samples import read_samples
-from judge.shipped import model_path
 from judge.training.arguments import make_arguments, run_arguments
 from judge.training.config import EncoderRecipe
 from judge.training.launch import use_one_gpu
@@ -119,9 +118,8 @@ def read_splits(file: Path) -> dict[str, list[Sample]]:
     return splits
 
 
-def note_few_answers(recipe: EncoderRecipe, answers: int) -> None:
-    """Say so if an encoder judge is trained further on fewer answers than pay."""
-    known = read_identity(model_path(recipe.model))
+def note_few_answers(known: Mapping[str, Any], answers: int) -> None:
+    """Say so if an encoder judge, whose ``judge.json`` is ``known``, learns from fewer answers than pay."""
     if answers >= FEW or known.get("stage") != ENCODER or SECOND in known:  # its second encoder has said so
         return
     say(

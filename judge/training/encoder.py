@@ -78,7 +78,7 @@ def train_encoder(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[
     train = drawn(train, lambda item: item.sample.source, recipe.source_weights, recipe.seed)
     if not train:
         raise InputError("holds no labelled sample to train on", file=file)
-    note_few_answers(recipe, len(splits["train"]))
+    note_few_answers(known, len(splits["train"]))
     rows = mixed_batches(train, recipe)
     kept_out = items(splits["validation"], pairing, recipe.max_pairs)[0] if recipe.evaluations else []
     trainer = EncoderTrainer(

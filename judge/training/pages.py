@@ -82,7 +82,7 @@ def train_pages(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[st
     train = drawn(train, lambda one: one.source, recipe.source_weights, recipe.seed)
     if not train:
         raise InputError(f"holds no labelled sample in a language that {recipe.model} can read", file=file)
-    note_few_answers(recipe, len(splits["train"]))
+    note_few_answers(known, len(splits["train"]))
     rows = mixed_batches(train, recipe)
     kept_out = by_document(splits["validation"], layout)[0] if recipe.evaluations else []
     trainer = PagesTrainer(

@@ -10,6 +10,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from data_pipeline.config import DataConfig
@@ -111,10 +112,12 @@ def test_a_signal_ends_the_step_and_then_what_runs_it(
     waits = Step("wait", (sys.executable, "-m", "judge", "batch", str(pipe), "-o", str(tmp_path / "o")), 1.0)
     monkeypatch.setattr(teach, "adapting_steps", lambda *_: [waits])
     ended = threading.Event()
+    groups: list[bool] = []
 
     def stop() -> None:
         with pipe.open("wb"):  # which waits until the step reads
-            os.kill(os.getpid(), number)  # the step has a group of its own, which timeout(1) does not reach
+            groups.extend(os.getpgid(step.pid) == step.pid for step in psutil.Process().children())
+            os.kill(os.getpid(), number)
             ended.wait()
 
     stopper = threading.Thread(target=stop, daemon=True)
@@ -124,6 +127,7 @@ def test_a_signal_ends_the_step_and_then_what_runs_it(
     finally:
         ended.set()
         stopper.join(timeout=10)
+    assert groups == [True]  # a group of its own, which timeout(1) and a terminal do not reach
     resume = f"; to resume: judge teach {mine} --out {tmp_path / 'out'}"
     assert capfd.readouterr().err.endswith(f"error: stopped while this ran: wait{resume}\n")
 
