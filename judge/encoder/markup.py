@@ -1,6 +1,6 @@
-"""Makes an encoder's tokenizer skip markup and closing phrases, so that form is not mistaken for fact.
+"""Makes an encoder's tokenizer skip markup, openings and closing phrases, so that form is not mistaken for fact.
 
-    It has **42** rooms [1][2]. I hope this helps!     is read as     It has 42 rooms.
+    Based on the given passages, it has **42** rooms [1][2]. I hope this helps!   is read as   it has 42 rooms.
 
 The steps become part of ``tokenizer.json``, and with it of every copy and export of a judge. A token's place
 in the text stays that of the original, so marked words are found where they are.
@@ -39,7 +39,15 @@ _MORE = r"(more|further|other|additional|specific|detailed)(\s+(more|detailed|sp
 _WORD = rf"(?!do\s+not)({_MORE}|({_SAYS_NOTHING.replace(' ', '|')})(['’](s|d|m|ll|re|ve))?)\b"
 _TAIL = rf"(?>,?\s+{_WORD})*+"  # atomic: a long text takes no longer than its words
 _CLOSING = "|".join(_CLOSINGS).replace(" ", r"\s+").replace("TAIL", _TAIL)
+_TEXT = "(documents?|contexts?|texts?|passages?|information)"
+_GIVEN = "(provided|given|above|following|retrieved|supplied)"
+_OPENING = (
+    f"((based|relying) on|according to|from) (the( {_GIVEN})?|{_GIVEN}) {_TEXT}"
+    f"( (that (is|was|were) )?(provided|given)| above)?( (contained )?in (the )?{_TEXT})?"
+).replace(" ", r"\s+")
+"""Names the document as a whole and nothing in it, so "According to the second document" is read."""
 STEPS = (
+    rf"(?i)\A\s*{_OPENING}\s*[,:]\s*(?=\S)",
     r"(?:\s+|(?<=[.,;:!?)\"'”’]))(?:\[\d{1,3}\])+(?=\s|$|[.,;:!?])",  # citation marks, not an index: a[1]
     r"(?<![\w*])\*{1,3}(?=[^\s*])|(?<=[^\s*])\*{1,3}(?![\w*])",  # bold and italics, not a product: 2 * 3
     r"(?<=.)\s*" + _EMOJI + "+",  # an answer that is an emoji stays one

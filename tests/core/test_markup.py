@@ -39,7 +39,14 @@ def read(tokenizer: Tokenizer, text: str) -> str:
         ("Yes, [2] daily.[1] I'd be glad to explain more", "Yes , daily ."),
         ("It is **9 m**.\n\nWould you like more details?", "It is 9 m ."),
         ("No. If there's anything else, please do not hesitate to ask. Have a nice day!", "No ."),
+        ("Based on the provided passages, it is 9 m.", "it is 9 m ."),
+        ("According to the information given in the text: no", "no"),
+        ("From provided context, daily.[1]", "daily ."),
         # What may be part of the meaning stays.
+        ("According to the second document, it is 9 m.", "According to the second document , it is 9 m ."),
+        ("From the text messages, all", "From the text messages , all"),
+        ("According to the document:", "According to the document :"),  # the whole answer
+        ("No. Based on the text, it is 9 m.", "No . Based on the text , it is 9 m ."),
         ("I hope this helps!", "I hope this helps !"),  # the whole answer
         ("Come in. Let me know if it is 9 m.", "Come in . Let me know if it is 9 m ."),
         ("It helps. I hope this helps! It is 9 m.", "It helps . I hope this helps ! It is 9 m ."),
@@ -69,7 +76,7 @@ def judge() -> Checker:
     return load_judge(REFERENCE)
 
 
-@pytest.mark.parametrize("name", ["citation", "sentence citations", "emoji", "bold", "bullet", "closing"])
+@pytest.mark.parametrize("name", ["citation", "sentence citations", "emoji", "bold", "bullet", "opening", "closing"])
 def test_the_shipped_judge_does_not_see_a_dressing(judge: Checker, name: str) -> None:
     document = "The tower was built in 1931. It is 22 m high, and 40 people may stand on it."
     for answer in ("It is 22 m high. 40 people may stand on it.", "The tower is 30 m high."):
