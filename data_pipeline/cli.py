@@ -29,7 +29,7 @@ def build_command(
     config: Annotated[Path, typer.Argument(help="A data recipe, or the name of a shipped one: demo.")],
     keys: KEYS = None,
     out: Annotated[
-        Path | None, typer.Option(help="Folder for the data set, instead of the recipe's.")
+        Path | None, typer.Option("-o", "--out", help="Folder for the data set, instead of the recipe's.")
     ] = None,
     dry: Annotated[
         bool, typer.Option("--dry-run", help="Only say what would be asked of teachers, and its price.")
@@ -104,7 +104,7 @@ def dialogues_command(
     config: Annotated[Path, typer.Argument(help="A recipe, or the name of a shipped one: self-dialogue.")],
     keys: KEYS = None,
     out: Annotated[
-        Path | None, typer.Option(help="Folder for the dialogues, instead of the recipe's.")
+        Path | None, typer.Option("-o", "--out", help="Folder for the dialogues, instead of the recipe's.")
     ] = None,
     dry: DRY = False,
 ) -> None:
@@ -129,7 +129,9 @@ def dialogues_command(
 def onion_command(
     config: Annotated[Path, typer.Argument(help="A recipe, or the name of a shipped one: onioneval.")],
     keys: KEYS = None,
-    out: Annotated[Path | None, typer.Option(help="Folder for the set, instead of the recipe's.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("-o", "--out", help="Folder for the set, instead of the recipe's.")
+    ] = None,
     dry: DRY = False,
 ) -> None:
     """Let a chat model write facts and hallucinations about entities: as OnionEval was made."""
@@ -185,7 +187,9 @@ def _tell_dropped(manifest: Mapping[str, Any]) -> None:
 @app.command("audit")
 def audit_command(
     folder: Annotated[Path, typer.Argument(help="A built data set.")],
-    out: Annotated[Path | None, typer.Option(help="Page to write; audit.html in the folder.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("-o", "--out", help="Page to write; audit.html in the folder.")
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Decides which samples of a large set are looked at.")] = 0,
     workers: Annotated[
         int | None,

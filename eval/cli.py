@@ -101,7 +101,9 @@ def eval_command(
             metavar="FIGURE=SHARE", help="Exit code 1 below this, as balanced_accuracy=0.7; repeatable."
         ),
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="Folder for report.json and verdicts.jsonl.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("-o", "--out", help="Folder for report.json and verdicts.jsonl.")
+    ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a result in --out.")] = False,
     offline: Annotated[bool, typer.Option("--offline", help="Download nothing.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,

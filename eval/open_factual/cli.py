@@ -57,7 +57,7 @@ def open_factual_command(
         Path | None, typer.Option(envvar="JUDGE_DATA_DIR", help="Holds open-factual-bench/tasks.json.")
     ] = None,
     hardware: Annotated[str | None, setting("What to call this machine in the report.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Folder for the result.")] = None,
+    out: Annotated[Path | None, typer.Option("-o", "--out", help="Folder for the result.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a result in --out.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON on stdout.")] = False,
 ) -> None:

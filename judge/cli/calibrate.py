@@ -1,10 +1,11 @@
 """``judge calibrate``: fits a judge's probabilities to labelled samples, and stores the fit next to it."""
 
+import shutil
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -26,6 +27,7 @@ from judge.files import JUDGE_FILE
 from judge.models.identity import read_identity
 from judge.models.trained_on import count_trained_on
 from judge.progress import track
+from judge.shipped import JUDGES, model_path
 from judge.types import Label
 
 if TYPE_CHECKING:
@@ -41,10 +43,13 @@ TARGET = 0.9
 @loads_judge(without=("threshold", "prior", *CASCADE, "base_url", "call_cache"))
 def calibrate_command(
     model: Annotated[
-        str, typer.Option(metavar="FOLDER", help="The judge, a folder; it keeps the calibration.")
+        str, typer.Option(metavar="JUDGE", help="A folder, which keeps the calibration; others need --out.")
     ],
     settings: Settings,
     data: Annotated[Path, typer.Option(help="Labelled samples about documents that the judge has not seen.")],
+    out: Annotated[
+        Path | None, typer.Option("-o", "--out", help="Folder for a copy of the judge, calibrated.")
+    ] = None,
     columns: COLUMNS = None,
     encoding: ENCODING = None,
     gold_labels: GOLD_LABELS = None,
@@ -67,7 +72,7 @@ def calibrate_command(
     from rich.console import Console
 
     from judge.calibration.fit import blaming_the_unread, check_enough, fit_calibration
-    from judge.files import sha256_file, write_json
+    from judge.files import sha256_file
     from judge.formats.spans import check_spans
     from judge.rows import as_file
     from judge.samples import read_samples
@@ -79,11 +84,15 @@ def calibrate_command(
     ):
         if changed and settings["claims"]:
             raise InputError(f"{name} has no effect with --claims; omit one of them", field="--set")
-    folder = Path(model)
-    if not folder.is_dir():
+    if out is None and not Path(model).is_dir():
         raise InputError(
-            f"{model} is not a local folder; a calibration is kept in the judge's own {JUDGE_FILE}"
+            f"{model} is not a local folder, where its calibration would be kept; --out FOLDER calibrates a "
+            "copy of a judge that comes with the toolkit"
         )
+    if not Path(model_path(model)).is_dir():
+        raise InputError(f"no folder {model} to copy; name a judge's folder, or one of {', '.join(JUDGES)}")
+    if out is not None and out.exists():
+        raise InputError("exists already; give another folder", file=out, field="--out")
     identity = read_identity(model)
     means = parse_gold_labels(gold_labels)
     with as_file(data, encoding) as file:
@@ -98,7 +107,7 @@ def calibrate_command(
         )
     check_enough([one.label is Label.FAIL for one in samples], [one.unit for one in samples], data)
     if settings["claims"]:
-        _fit_claims(model, settings, data, samples, digest)
+        _fit_claims(model, settings, data, samples, digest, out)
         return
     judge = _load(model, settings)
     raw, loaded = replace(judge, calibrations={}), judge.describe()
@@ -118,7 +127,7 @@ def calibrate_command(
         )
     fitted = {judge.mode: calibration.model_dump(mode="json")}
     identity["calibration"] = {**identity.get("calibration", {}), **fitted}
-    write_json(folder / JUDGE_FILE, identity)
+    kept = _keep(model, identity, out)
 
     if len(scored) < len(samples):
         typer.echo(f"omitted {counted(len(samples) - len(scored), 'sample')} without a probability")
@@ -126,7 +135,20 @@ def calibrate_command(
     final = [calibration.curve(p) for p in p_fail]
     for line in _summary(calibration, held_out, final, fails, groups, wanted):
         typer.echo(line)
-    typer.echo(f"{folder / JUDGE_FILE}: holds the calibration for mode {judge.mode}")
+    typer.echo(f"{kept}: holds the calibration for mode {judge.mode}")
+
+
+def _keep(model: str, identity: dict[str, Any], out: Path | None) -> Path:
+    """Write a judge's ``judge.json``, into its own folder or a copy of it; return the file."""
+    from judge.files import appearing, write_json
+
+    if out is None:
+        write_json(Path(model) / JUDGE_FILE, identity)
+        return Path(model) / JUDGE_FILE
+    with appearing(out) as copy:
+        shutil.copytree(model_path(model), copy, dirs_exist_ok=True)
+        write_json(copy / JUDGE_FILE, identity)
+    return out / JUDGE_FILE
 
 
 def _load(model: str, settings: Settings) -> "Judge | CalibratedEncoder":
@@ -145,13 +167,14 @@ def _load(model: str, settings: Settings) -> "Judge | CalibratedEncoder":
     return judge
 
 
-def _fit_claims(model: str, settings: Settings, data: Path, samples: "list[Sample]", digest: str) -> None:
+def _fit_claims(
+    model: str, settings: Settings, data: Path, samples: "list[Sample]", digest: str, out: Path | None
+) -> None:
     """Fit the rule that combines the sentences' probabilities to the answer's, and store it."""
     from judge.calibration.fit import blaming_the_unread
     from judge.claims.checker import ClaimsJudge
     from judge.claims.fit import UNMARKED, Labelled, compare, fit_claims, wrong_sentences
     from judge.claims.rule import FIELD
-    from judge.files import write_json
 
     if settings["mode"] == "reason":
         raise InputError("claims are calibrated in verdict mode, which has probabilities; omit --mode")
@@ -167,7 +190,8 @@ def _fit_claims(model: str, settings: Settings, data: Path, samples: "list[Sampl
     taken = [found.add(sample, verdict) for sample, verdict in zip(samples, verdicts, strict=True)]
     with blaming_the_unread(data, [one.error for one, had in zip(verdicts, taken, strict=True) if not had]):
         fitted = fit_claims(found, **fitted_for(judge.describe(), digest))
-    write_json(Path(model) / JUDGE_FILE, {**read_identity(model), FIELD: fitted.model_dump(mode="json")})
+    identity = read_identity(model)
+    kept = _keep(model, {**identity, FIELD: fitted.model_dump(mode="json")}, out)
     if not all(taken):
         typer.echo(f"omitted {counted(taken.count(False), 'sample')} without all probabilities")
     ranks = compare(found, fitted)
@@ -178,7 +202,7 @@ def _fit_claims(model: str, settings: Settings, data: Path, samples: "list[Sampl
         f"answers: AUROC as a whole {ranks['whole']:.3f}, by their sentences {ranks['sentences']:.3f}, by "
         f"both (the rule) {ranks['both']:.3f}, calibration error {fitted.ece_answers:.4f}",
         "calibration errors are out of fold by document",
-        f"{Path(model) / JUDGE_FILE}: holds the calibration of claims",
+        f"{kept}: holds the calibration of claims",
     ):
         typer.echo(line)
 

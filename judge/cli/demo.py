@@ -25,7 +25,9 @@ SEEN = f"{REFERENCE} learned from the starter corpus too, so the row before is n
 def demo_command(
     out: Annotated[
         Path | None,
-        typer.Option(help="Folder for everything the demo makes: runs/demo, or runs/demo-reference."),
+        typer.Option(
+            "-o", "--out", help="Folder for everything the demo makes: runs/demo, or runs/demo-reference."
+        ),
     ] = None,
     model: Annotated[str | None, typer.Option(help="Start from this model instead of SmolLM2-135M.")] = None,
     from_reference: Annotated[

@@ -186,7 +186,7 @@ def load_command(name: str) -> Any:
 def going_on(given: Sequence[str]) -> str:
     """A message with the command that continues after a signal; empty if nothing is kept."""
     name, *rest = given
-    named = any(word.partition("=")[0] == "--out" for word in rest)
+    named = any(word.startswith(("--out", "-o")) for word in rest)
     if name not in GOES_ON or (name == "eval" and not named):
         return ""
     if name != "data":  # an existing data set stays until the new one is complete

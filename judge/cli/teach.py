@@ -27,7 +27,7 @@ def teach_command(
     columns: COLUMNS = None,
     gold_labels: GOLD_LABELS = None,
     encoding: ENCODING = None,
-    out: Annotated[Path, typer.Option(help="Folder for all results.")] = Path("runs/taught"),
+    out: Annotated[Path, typer.Option("-o", "--out", help="Folder for all results.")] = Path("runs/taught"),
 ) -> None:
     """Train the toolkit's judge on your answers: build data, train, calibrate, measure before and after.
 

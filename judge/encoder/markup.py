@@ -1,6 +1,6 @@
-"""Makes an encoder's tokenizer skip markup, openings and closing phrases, so that form is not mistaken for fact.
+"""Makes an encoder's tokenizer skip markup and phrases around an answer, so that form is not taken for fact.
 
-    Based on the given passages, it has **42** rooms [1][2]. I hope this helps!   is read as   it has 42 rooms.
+    Based on the text given, it has **42** rooms [1]. I hope this helps!     is read as     it has 42 rooms.
 
 The steps become part of ``tokenizer.json``, and with it of every copy and export of a judge. A token's place
 in the text stays that of the original, so marked words are found where they are.

@@ -354,6 +354,34 @@ def test_the_command(judged: Judged, ran: Ran) -> None:
     assert again.ece_before == pytest.approx(kept.ece_before) and again.curve.method == "isotonic"
 
 
+def test_a_copy_is_calibrated(judged: Judged, tmp_path: Path, ran: Ran, refused: Refused) -> None:
+    folder, data, _ = judged
+    before = (folder / "judge.json").read_bytes()
+    words = ("calibrate", "--model", folder, "--data", data, "-o", tmp_path / "copy")
+    assert str(tmp_path / "copy/judge.json") in ran(*words).out
+    assert "verdict" in read_calibrations(str(tmp_path / "copy")) and load_judge(str(tmp_path / "copy"))
+    assert (folder / "judge.json").read_bytes() == before
+    assert "exists already" in refused(*words)
+
+
+def test_a_judge_that_comes_with_the_toolkit_is_calibrated_as_a_copy(
+    tmp_path: Path, ran: Ran, refused: Refused
+) -> None:
+    samples = [
+        Sample(
+            f"{at}", f"It is {at} m high.", f"It is {at + at % 2} m.", label=(Label.PASS, Label.FAIL)[at % 2]
+        )
+        for at in range(40)
+    ]
+    write_samples(tmp_path / "data.jsonl", samples)
+    words = ("calibrate", "--model", "reference", "--data", tmp_path / "data.jsonl")
+    assert "--out FOLDER calibrates a copy" in refused(*words)
+    ran(*words, "-o", tmp_path / "mine")
+    (verdict,) = load_judge(str(tmp_path / "mine")).check(samples[:1])
+    (raw,) = load_judge().check(samples[:1])
+    assert verdict.p_fail != raw.p_fail
+
+
 @pytest.mark.filterwarnings("error::judge.errors.JudgeWarning")
 def test_a_calibration_belongs_to_a_quantization(judged: Judged, tmp_path: Path, ran: Ran) -> None:
     pytest.importorskip("bitsandbytes")

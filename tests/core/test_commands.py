@@ -257,6 +257,8 @@ def test_an_answer_that_does_not_fit(document: Path, model_folder: ModelFolder, 
     [
         ("eval --samples {file} --model baseline:length --out o --overwrite", "eval.cli._sets",
          "; to resume: judge eval --samples {file} --model baseline:length --out o"),
+        ("eval --samples {file} --model baseline:length -o o", "eval.cli._sets",
+         "; to resume: judge eval --samples {file} --model baseline:length -o o"),
         ("eval --samples {file} --model baseline:length", "eval.cli._sets", ""),
         ("data build demo --out o --overwrite", "data_pipeline.build.pipeline.build",
          "; to resume: judge data build demo --out o --overwrite"),

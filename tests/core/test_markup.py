@@ -76,7 +76,9 @@ def judge() -> Checker:
     return load_judge(REFERENCE)
 
 
-@pytest.mark.parametrize("name", ["citation", "sentence citations", "emoji", "bold", "bullet", "opening", "closing"])
+@pytest.mark.parametrize(
+    "name", ["citation", "sentence citations", "emoji", "bold", "bullet", "opening", "closing"]
+)
 def test_the_shipped_judge_does_not_see_a_dressing(judge: Checker, name: str) -> None:
     document = "The tower was built in 1931. It is 22 m high, and 40 people may stand on it."
     for answer in ("It is 22 m high. 40 people may stand on it.", "The tower is 30 m high."):
