@@ -40,7 +40,7 @@ def command_of(found: typer.Typer | Callable[..., None]) -> Any:
 def _path(option: Any, process: Callable[[Any, Any], Any], ctx: Any, value: Any) -> Any:
     """The value of an option for paths; empty, it is an unset variable of the shell, not this folder."""
     if "" in (value if isinstance(value, list | tuple) else [value]):
-        raise InputError("is empty; give a path, . for this folder", field=option.opts[0])
+        raise InputError("is empty; give a path, . for this folder", field=max(option.opts, key=len))
     return process(ctx, value)
 
 
