@@ -42,7 +42,19 @@ def read(tokenizer: Tokenizer, text: str) -> str:
         ("Based on the provided passages, it is 9 m.", "it is 9 m ."),
         ("According to the information given in the text: no", "no"),
         ("From provided context, daily.[1]", "daily ."),
+        ("Sure! Based on the given passages, it is 9 m.", "it is 9 m ."),
+        ("Great question! Here is a brief answer based on the text: no", "no"),
+        ("Answer: 9 m (see the document)", "9 m"),
+        ("As stated in the text above, it is 9 m.\n\nSource: the given document.", "it is 9 m ."),
+        ("The passage mentions that it is 9 m. Best wishes!", "it is 9 m ."),
+        ("It is 9 m. That is all I found. Would this be enough?", "It is 9 m ."),
         # What may be part of the meaning stays.
+        ("Sure, but only outside.", "Sure , but only outside ."),
+        ("Of course!", "Of course !"),  # the whole answer
+        ("Here is the key: 9 m.", "Here is the key : 9 m ."),
+        ("The second passage says that it is 9 m.", "The second passage says that it is 9 m ."),
+        ("It is 9 m. I can explain why it is so high.", "It is 9 m . I can explain why it is so high ."),
+        ("It is 9 m. That is all I have to pay.", "It is 9 m . That is all I have to pay ."),
         ("According to the second document, it is 9 m.", "According to the second document , it is 9 m ."),
         ("From the text messages, all", "From the text messages , all"),
         ("According to the document:", "According to the document :"),  # the whole answer
