@@ -107,8 +107,6 @@ def load_judge(
     ):
         if changed and cascade is None:
             raise InputError("is for --cascade; name the cheaper judge, or omit it", field=name)
-    if claims and prior is not None:
-        raise InputError("claims have a calibration of their own; omit --prior or --claims")
 
     def finished(judge: Checker, identity: dict[str, Any]) -> Checker:
         if claims:
@@ -137,8 +135,6 @@ def load_judge(
             raise InputError(f"{model} is a rule without a {option}; omit --{option}")
         baseline = TrivialBaseline(model, baseline_data)
         return finished(baseline, {})
-    if claims and threshold in ("precision", "recall"):
-        raise InputError(f"threshold {threshold} was found for answers as a whole; give claims a number")
     from judge.calibration.threshold import deciding
     from judge.encoder.load import is_encoder
     from judge.pages.load import reads_pages

@@ -8,8 +8,8 @@ from pydantic import ValidationError
 
 from judge.calibration.curve import unreadable
 from judge.checker import Checker
+from judge.claims.calibration import FIELD, ClaimsCalibration
 from judge.claims.passages import nearest, passages
-from judge.claims.rule import FIELD, ClaimsCalibration, combine
 from judge.errors import warn
 from judge.prompting.sentences import claim_spans
 from judge.types import Claim, Label, Mode, Sample, Span, Unsupported, Verdict
@@ -24,21 +24,15 @@ DOUBTED = 0.5
 
 @dataclass(frozen=True)
 class ClaimsJudge(Checker):
-    """Adds claims to another judge's verdicts.
-
-    With a calibration, the answer's probability is combined from its sentences and the answer as a whole, see
-    :mod:`judge.claims.rule`; without one it is the judge's for the whole answer, and the sentences'
-    probabilities are hints.
+    """Adds claims to another judge's verdicts, whose labels and probabilities stay as they are.
 
     Args:
         judge: judges answers and sentences.
-        calibration: fitted to this judge; replaces the judge's own calibration of whole answers.
-        threshold: with a calibration, an answer is ``FAIL`` at or above this ``p_fail``.
+        calibration: of the sentences' probabilities; without one they are the judge's scores.
     """
 
     judge: Checker
     calibration: ClaimsCalibration | None = None
-    threshold: float = 0.5
 
     @property
     def name(self) -> str:
@@ -60,31 +54,17 @@ class ClaimsJudge(Checker):
         """As many callers as the judge serves."""
         return self.judge.at_once
 
-    @property
-    def rule(self) -> str:
-        """How the answer's verdict follows from its sentences, for people."""
-        if self.calibration is None:
-            return "hints: the verdict is on the answer as a whole"
-        return "the answer's p(FAIL) combines these with a score for the whole answer"
-
     def describe(self) -> dict[str, Any]:
-        """The judge, and the curves behind its claims."""
-        curves = None if self.calibration is None else self.calibration.model_dump(include=_CURVES)
-        return {**self._asked.describe(), "claims": {"calibration": curves, "threshold": self.threshold}}
+        """The judge, and the curve of its claims."""
+        curve = None if self.calibration is None else self.calibration.model_dump(include=_CURVE)
+        return {**self.judge.describe(), "claims": curve}
 
     def check_chunk(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
         """Judge some answers with their sentences."""
         spans = [claim_spans(sample.answer) for sample in samples]
-        judged = self._asked.check_sentences(samples, spans)
+        judged = self.judge.check_sentences(samples, spans)
         for sample, sentences, (whole, parts) in zip(samples, spans, judged, strict=True):
             yield self._told(sample, sentences, whole, parts)
-
-    @property
-    def _asked(self) -> Checker:
-        """The judge that is asked: without its own calibrations if there is one of claims."""
-        if self.calibration is None or not hasattr(self.judge, "calibrations"):
-            return self.judge
-        return replace(self.judge, calibrations={})  # type: ignore[type-var]
 
     def _told(
         self, sample: Sample, sentences: Sequence[Span], whole: Verdict, parts: Sequence[Verdict]
@@ -94,10 +74,9 @@ class ClaimsJudge(Checker):
         texts = [sample.answer[span.start : span.end] for span in sentences]
         places = nearest(document, windows, texts, sample.language)
         claims = tuple(map(self._claim, sentences, places, parts))
-        answer = self._answer(sample.answer, whole, claims)
-        if self.calibration is not None and len(claims) == 1:  # the sentence is the answer
-            claims = (replace(claims[0], p_fail=answer.p_fail),)
-        return replace(answer, windows=windows, claims=claims)
+        if len(claims) == 1:  # the sentence is the answer
+            claims = (replace(claims[0], p_fail=whole.p_fail),)
+        return replace(self._marked(sample.answer, whole, claims), windows=windows, claims=claims)
 
     def _claim(self, span: Span, window: int, found: Verdict) -> Claim:
         p_fail = found.chance
@@ -105,18 +84,13 @@ class ClaimsJudge(Checker):
             p_fail = self.calibration.sentences(p_fail)
         return Claim(span, window, p_fail)
 
-    def _answer(self, answer: str, whole: Verdict, claims: Sequence[Claim]) -> Verdict:
-        """The answer's verdict, by the rule if there is a calibration.
+    def _marked(self, answer: str, whole: Verdict, claims: Sequence[Claim]) -> Verdict:
+        """The verdict with no unsupported words in sentences that are probably right.
 
-        Sentences without a probability are left out; if none has one, the answer counts as a sentence.
+        If no words are left, the sentences that are probably wrong take their place.
         """
-        if self.calibration is None or whole.p_fail is None or not claims:
+        if self.calibration is None or whole.label is not Label.FAIL:
             return whole
-        known = [claim.p_fail for claim in claims if claim.p_fail is not None]
-        known = known or [self.calibration.sentences(whole.p_fail)]
-        p_fail = self.calibration.answers(combine(known, whole.p_fail))
-        if p_fail < self.threshold:
-            return replace(whole, p_fail=p_fail, label=Label.PASS, unsupported=())
         doubted = [claim for claim in claims if claim.p_fail is not None and claim.p_fail >= DOUBTED]
         words = tuple(
             one
@@ -124,30 +98,23 @@ class ClaimsJudge(Checker):
             if any(claim.span.overlaps(one.start, one.end) for claim in doubted)
         )
         failed = tuple(Unsupported.of(answer, claim.span, claim.p_fail) for claim in doubted)
-        return replace(
-            whole, p_fail=p_fail, label=Label.FAIL, unsupported=words or failed or whole.unsupported
-        )
+        return replace(whole, unsupported=words or failed or whole.unsupported)
 
 
-_CURVES = {"sentences", "answers", "data_sha256"}
+_CURVE = {"sentences", "data_sha256"}
 
 
-def with_claims(
-    judge: Checker, identity: Mapping[str, Any], model: str, threshold: float | None = None
-) -> ClaimsJudge:
+def with_claims(judge: Checker, identity: Mapping[str, Any], model: str) -> ClaimsJudge:
     """Add claims to a judge.
 
     Args:
         judge: a judge with probabilities.
         identity: its ``judge.json``; empty if it has none.
         model: its name, for messages.
-        threshold: see :class:`ClaimsJudge`; by default the judge's.
 
     Raises:
         InputError: if the calibration of claims in ``judge.json`` is not valid.
     """
-    if threshold is None:
-        threshold = getattr(judge, "threshold", None)
     calibration = read_claims(identity, model)
     if calibration is not None and (judge.mode != "verdict" or calibration.misfit(judge.describe())):
         warn(
@@ -155,7 +122,7 @@ def with_claims(
             "or quantization; judge calibrate --claims fits another"
         )
         calibration = None
-    return ClaimsJudge(judge, calibration, 0.5 if threshold is None else threshold)
+    return ClaimsJudge(judge, calibration)
 
 
 def read_claims(identity: Mapping[str, Any], model: str) -> ClaimsCalibration | None:

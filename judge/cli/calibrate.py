@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from judge.calibration.curve import Calibration, Method, Target, fitted_for
+from judge.claims.calibration import FIELD
 from judge.cli.options import (
     CASCADE,
     COLUMNS,
@@ -127,6 +128,8 @@ def calibrate_command(
         )
     fitted = {judge.mode: calibration.model_dump(mode="json")}
     identity["calibration"] = {**identity.get("calibration", {}), **fitted}
+    if not _scores_words(judge):  # its sentences were judged as answers, by the curve that is replaced
+        identity.pop(FIELD, None)
     kept = _keep(model, identity, out)
 
     if len(scored) < len(samples):
@@ -151,6 +154,13 @@ def _keep(model: str, identity: dict[str, Any], out: Path | None) -> Path:
     return out / JUDGE_FILE
 
 
+def _scores_words(judge: "Judge | CalibratedEncoder") -> bool:
+    """Whether sentences are scored by their words instead of being judged as answers."""
+    from judge.judge import Judge
+
+    return not isinstance(judge, Judge) and getattr(judge.network, "marks_tokens", True)
+
+
 def _load(model: str, settings: Settings) -> "Judge | CalibratedEncoder":
     """Load the judge, without warnings about a calibration that does not apply, since it gets replaced."""
     from judge.claims.checker import ClaimsJudge
@@ -170,11 +180,10 @@ def _load(model: str, settings: Settings) -> "Judge | CalibratedEncoder":
 def _fit_claims(
     model: str, settings: Settings, data: Path, samples: "list[Sample]", digest: str, out: Path | None
 ) -> None:
-    """Fit the rule that combines the sentences' probabilities to the answer's, and store it."""
+    """Fit the curve of the sentences' probabilities, and store it."""
     from judge.calibration.fit import blaming_the_unread
     from judge.claims.checker import ClaimsJudge
-    from judge.claims.fit import UNMARKED, Labelled, compare, fit_claims, wrong_sentences
-    from judge.claims.rule import FIELD
+    from judge.claims.fit import UNMARKED, Labelled, fit_claims, wrong_sentences
 
     if settings["mode"] == "reason":
         raise InputError("claims are calibrated in verdict mode, which has probabilities; omit --mode")
@@ -184,8 +193,8 @@ def _fit_claims(
     if unmarked := marks.count(None):
         typer.echo(f"{counted(unmarked, 'FAIL answer')} without marks: their sentences are not used")
     judge = _load(model, settings)
-    raw = ClaimsJudge(replace(judge, calibrations={}))
-    verdicts = list(track(raw.iter_check(samples), data.name, len(samples)))
+    scores = ClaimsJudge(judge).iter_check(samples)
+    verdicts = list(track(scores, data.name, len(samples)))
     found = Labelled()
     taken = [found.add(sample, verdict) for sample, verdict in zip(samples, verdicts, strict=True)]
     with blaming_the_unread(data, [one.error for one, had in zip(verdicts, taken, strict=True) if not had]):
@@ -194,14 +203,11 @@ def _fit_claims(
     kept = _keep(model, {**identity, FIELD: fitted.model_dump(mode="json")}, out)
     if not all(taken):
         typer.echo(f"omitted {counted(taken.count(False), 'sample')} without all probabilities")
-    ranks = compare(found, fitted)
     for line in (
         f"{fitted.marked_sentences} sentences ({fitted.wrong_sentences} wrong) of {fitted.samples} answers "
         f"({fitted.fail} FAIL) about {fitted.groups} documents",
         f"sentences: AUROC {fitted.auroc_sentences:.3f}, calibration error {fitted.ece_sentences:.4f}",
-        f"answers: AUROC as a whole {ranks['whole']:.3f}, by their sentences {ranks['sentences']:.3f}, by "
-        f"both (the rule) {ranks['both']:.3f}, calibration error {fitted.ece_answers:.4f}",
-        "calibration errors are out of fold by document",
+        "the calibration error is out of fold by document",
         f"{kept}: holds the calibration of claims",
     ):
         typer.echo(line)

@@ -81,14 +81,14 @@ def check_command(
     if as_json:
         typer.echo(dump(verdict_row(sample, verdict)))
     elif verdict.label is not None:
-        typer.echo(_readable(verdict, sample, getattr(judge, "rule", None)))
+        typer.echo(_readable(verdict, sample, settings["claims"]))
     if verdict.label is None:
         failure = f"no verdict: {verdict.error}"
         raise InputError(failure) if verdict.usage == Usage() else JudgeError(failure)  # nothing was asked
 
 
-def _readable(verdict: Verdict, sample: Sample, rule: str | None) -> str:
-    """A verdict in lines; with its sentences if a rule says how it follows from them."""
+def _readable(verdict: Verdict, sample: Sample, claims: bool) -> str:
+    """A verdict in lines, with the sentences of the answer if claims were asked for."""
     answer, document = sample.answer, sample.document_text
     meaning = {Label.PASS: "faithful", Label.FAIL: "hallucinated"}
     label = verdict.label or Label.FAIL
@@ -99,10 +99,10 @@ def _readable(verdict: Verdict, sample: Sample, rule: str | None) -> str:
     for words in verdict.unsupported:
         # Next to the probabilities of sentences, those of words would only confuse.
         lines.append(
-            f"unsupported: {words.text!r}" + ("" if words.p is None or rule else f" ({words.p:.2f})")
+            f"unsupported: {words.text!r}" + ("" if words.p is None or claims else f" ({words.p:.2f})")
         )
-    if rule:
-        lines.append(f"probability that each sentence is wrong ({rule}):")
+    if claims:
+        lines.append("probability that each sentence is wrong (the verdict is on the answer as a whole):")
         for claim in verdict.claims:
             chance = "  ?  " if claim.p_fail is None else f"{claim.p_fail:.3f}"
             window = verdict.windows[claim.window]

@@ -60,13 +60,11 @@ def serve_command(
         raise InputError(f"{model} learns from the labels of what it judges, which requests do not have")
     introduce(model)
     with listen_on(host, port) as listener:  # before the model, which takes long to load
-        named = settings["threshold"] in ("precision", "recall")  # found for answers as a whole
-        # The rule for claims was fitted to a single judge, and to another share of FAIL than the prior.
-        alone = settings["backend"] != "openai" and settings["cascade"] is None
-        ruled = alone and settings["prior"] is None and not is_baseline(model)
-        identity = read_identity(model) if ruled else {}
+        # The claims of judge.json are calibrated for this judge alone.
+        alone = settings["backend"] != "openai" and settings["cascade"] is None and not is_baseline(model)
+        identity = read_identity(model) if alone else {}
         judge = load_judge(model, **{**settings, "max_length": settings["max_length"] or PROMPT_TOKENS})
-        claims = with_claims(judge, identity, model, 0.5 if named else None)
+        claims = with_claims(judge, identity, model)
         config = uvicorn.Config(
             create_app(claims, limits, token, watch_languages(model, settings, at_once=True).see),
             log_level="warning",

@@ -104,7 +104,7 @@ class ModelResponse(_Message):
     calibrated: bool
     """Is ``p_fail`` calibrated, that is, the share of such answers that are hallucinated?"""
     calibrated_claims: bool
-    """The same for requests with claims."""
+    """Are those of its sentences, in requests with claims?"""
     describe: dict[str, Any]
     """Everything that identifies the judge: revision, prompt hash, number format, device."""
 

@@ -1,4 +1,4 @@
-"""Sentence by sentence: passages, the rule that joins sentences, what is told, and how it is calibrated."""
+"""Sentence by sentence: passages, what is told, and how it is calibrated."""
 
 import json
 import random
@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from judge.baselines.overlap import units
 from judge.baselines.rules import TrivialBaseline
 from judge.calibration.curve import Curve
+from judge.claims.calibration import ClaimsCalibration
 from judge.claims.checker import ClaimsJudge, read_claims, with_claims
-from judge.claims.fit import Labelled, compare, fit_claims
+from judge.claims.fit import Labelled, fit_claims
 from judge.claims.passages import LONGEST, nearest, passages
-from judge.claims.rule import ClaimsCalibration, any_wrong, combine
 from judge.errors import InputError, JudgeWarning
 from judge.files import JUDGE_FILE
 from judge.judge import Judge
@@ -58,8 +58,8 @@ class Words(Scripted):
 
 def calibration(**values: Any) -> ClaimsCalibration:
     counts = dict.fromkeys(("samples", "fail", "groups", "marked_sentences", "wrong_sentences"), 1)
-    figures = dict.fromkeys(("ece_sentences", "ece_answers", "auroc_sentences", "auroc_answers"), 0.5)
-    fields = {"sentences": PLAIN, "answers": PLAIN, "prompt_hash": "w", "data_sha256": "0"}
+    figures = dict.fromkeys(("ece_sentences", "auroc_sentences"), 0.5)
+    fields = {"sentences": PLAIN, "prompt_hash": "w", "data_sha256": "0"}
     return ClaimsCalibration(**{**fields, **counts, **figures, **values})
 
 
@@ -107,20 +107,6 @@ def test_the_passage_that_holds_a_sentences_words_is_nearest() -> None:
     assert found == [len(passages(chinese)) - 1, 0]
 
 
-# --- The rule -----------------------------------------------------------------------------------------------
-
-
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=6), st.floats(0, 1), st.floats(0, 1))
-def test_more_doubt_of_any_part_never_lowers_the_answers(
-    parts: list[float], whole: float, more: float
-) -> None:
-    before = combine(parts, whole)
-    assert 0 <= before <= 1 and max(parts) <= any_wrong(parts) + 1e-9
-    assert combine([max(parts[0], more), *parts[1:]], whole) >= before - 1e-9
-    assert combine(parts, max(whole, more)) >= before - 1e-9
-    assert combine([*parts, more], whole) >= before - 1e-9
-
-
 # --- What is told -------------------------------------------------------------------------------------------
 
 ANSWER = "Ada Holst designed the bridge. Lindmoor sued everybody loudly. A storm damaged the pier."
@@ -166,39 +152,30 @@ def test_sentences_are_read_in_verdict_mode(tiny_backend: Callable[..., Any]) ->
     assert told == pytest.approx([verdict.p_fail for verdict in wanted], abs=1e-5)
 
 
-def test_a_calibrated_answer_follows_its_sentences() -> None:
-    sample = Sample("s", BRIDGE, ANSWER)
-    plain = ClaimsJudge(Words()).check([sample])[0]
-    judge = ClaimsJudge(Words(), calibration(sentences=Curve(method="platt", bias=2.0)))
+def test_calibrated_sentences_are_hints_and_the_verdict_stays() -> None:
+    sample, curve = Sample("s", BRIDGE, ANSWER), Curve(method="platt", bias=2.0)
+    [answer] = Words().check([sample])
+    [plain] = ClaimsJudge(Words()).check([sample])
+    judge = ClaimsJudge(Words(), calibration(sentences=curve))
     [found] = judge.check([sample])
-    raised = [Curve(method="platt", bias=2.0)(claim.p_fail or 0) for claim in plain.claims]
+    raised = [curve(claim.p_fail or 0) for claim in plain.claims]
     assert [claim.p_fail for claim in found.claims] == pytest.approx(raised)
-    assert found.p_fail == pytest.approx(combine(raised, plain.p_fail or 0)) and found.label is Label.FAIL
-    failed = [claim for claim in found.claims if (claim.p_fail or 0) >= 0.5]
-    assert [(words.start, words.end, words.p) for words in found.unsupported] == [
-        (claim.span.start, claim.span.end, claim.p_fail) for claim in failed
-    ]
-    assert all(ANSWER[words.start : words.end] == words.text for words in found.unsupported)
-    [strict] = replace(judge, threshold=1.0).check([sample])
-    assert strict.label is Label.PASS and strict.unsupported == ()
+    assert (found.label, found.p_fail) == (plain.label, plain.p_fail) == (answer.label, answer.p_fail)
     assert judge.describe()["claims"] != replace(judge, calibration=None).describe()["claims"]
     [alone] = judge.check([replace(sample, answer="Lindmoor sued everybody loudly.")])
     assert [claim.p_fail for claim in alone.claims] == [alone.p_fail]  # one sentence, one probability
 
 
-@pytest.mark.parametrize(("start", "left"), [("A storm", 2), ("", 0)])
-def test_an_answer_stays_calibrated_without_some_of_its_sentences(start: str, left: int) -> None:
+def test_sentences_that_are_not_read_have_no_probability() -> None:
     def unread(sample: Sample) -> Verdict:
-        if sample.answer != ANSWER and sample.answer.startswith(start):
+        if sample.answer != ANSWER and sample.answer.startswith("A storm"):
             return Verdict(None, error="unread")
         return doubt(sample)
 
-    sample, curve, judge = Sample("s", BRIDGE, ANSWER), Curve(method="platt", bias=2.0), Words(unread)
-    [found] = ClaimsJudge(judge, calibration(answers=curve)).check([sample])
-    whole = Words().check([sample])[0].p_fail or 0.0
-    known = [claim.p_fail for claim in found.claims if claim.p_fail is not None]
-    assert len(found.claims) == 3 and len(known) == left
-    assert found.p_fail == pytest.approx(curve(combine(known or [whole], whole)))
+    sample = Sample("s", BRIDGE, ANSWER)
+    [found] = ClaimsJudge(Words(unread), calibration()).check([sample])
+    assert [claim.p_fail is None for claim in found.claims] == [False, False, True]
+    assert found.p_fail == Words().check([sample])[0].p_fail
 
 
 # --- Calibration --------------------------------------------------------------------------------------------
@@ -224,18 +201,15 @@ def labelled(count: int) -> tuple[list[Sample], list[Verdict]]:
     return samples, verdicts
 
 
-def test_the_rule_is_fitted_to_marked_spans() -> None:
+def test_the_curve_is_fitted_to_marked_spans() -> None:
     samples, verdicts = labelled(160)
     data = Labelled()
     assert all(data.add(*pair) for pair in zip(samples, verdicts, strict=True))
     assert not data.add(samples[0], replace(verdicts[0], claims=()))
-    assert not data.add(samples[0], replace(verdicts[0], p_fail=None))
     found = fit_claims(data, prompt_hash="w", data_sha256="0")
     marked = sum(len(sample.meta["spans"]) for sample in samples)
     assert (found.samples, found.marked_sentences, found.wrong_sentences) == (160, 480, marked)
-    assert found.auroc_sentences > 0.9 and found.ece_sentences < 0.1 and found.ece_answers < 0.15
-    ranks = compare(data, found)
-    assert ranks["both"] == found.auroc_answers and ranks["sentences"] > ranks["whole"]
+    assert found.auroc_sentences > 0.9 and found.ece_sentences < 0.1
     blind = Labelled()
     for sample, told in zip(samples, verdicts, strict=True):
         blind.add(replace(sample, meta={}), told)
@@ -252,8 +226,6 @@ def test_a_calibration_is_used_where_it_holds(tmp_path: Path) -> None:
     assert read_claims({}, "m") is None
     with pytest.raises(InputError, match=r"field .claims.: holds no calibration"):
         read_claims({"claims": {"sentences": 3}}, str(tmp_path))
-    with pytest.raises(InputError, match="give claims a number"):
-        load_judge("m", claims=True, threshold="precision")
 
 
 # --- Commands -----------------------------------------------------------------------------------------------
@@ -265,8 +237,7 @@ def test_check_names_every_sentence(tmp_path: Path, ran: Ran) -> None:
     asked = ("check", "--model", "baseline:always-fail", "--document", f"@{bridge}", "--answer", ANSWER)
     lines = ran(*asked, "--claims").out.splitlines()
     assert lines[0] == "FAIL (hallucinated, p(FAIL) = 1.000)"
-    rule = "hints: the verdict is on the answer as a whole"
-    assert f"probability that each sentence is wrong ({rule}):" in lines
+    assert "probability that each sentence is wrong (the verdict is on the answer as a whole):" in lines
     assert lines[-2] == "1.000  A storm damaged the pier."
     assert lines[-1].startswith("       document: In 1987 a storm")
     assert sum("FAIL" in line or "PASS" in line for line in lines) == 1  # one verdict, on the answer
@@ -274,7 +245,7 @@ def test_check_names_every_sentence(tmp_path: Path, ran: Ran) -> None:
     assert [sorted(claim) for claim in claims] == [["p_fail", "span", "window"]] * 3
 
 
-def test_calibrate_keeps_the_rule_beside_the_model(
+def test_calibrate_keeps_the_curve_beside_the_model(
     model_folder: ModelFolder, tmp_path: Path, ran: Ran
 ) -> None:
     folder = shutil.copytree(model_folder("chatml"), tmp_path / "model")
@@ -283,7 +254,7 @@ def test_calibrate_keeps_the_rule_beside_the_model(
     data = [replace(sample, meta={}) if sample is unmarked else sample for sample in samples]
     write_samples(tmp_path / "marked.jsonl", data)
     out = ran("calibrate", "--claims", "--model", folder, "--data", tmp_path / "marked.jsonl").out
-    assert "141 sentences" in out and "by both (the rule)" in out
+    assert "141 sentences" in out and "sentences: AUROC" in out
     assert "1 FAIL answer without marks: their sentences are not used" in out
     assert json.loads((folder / JUDGE_FILE).read_text())["claims"]["samples"] == 48
     judge = load_judge(str(folder), claims=True)
@@ -337,9 +308,8 @@ def test_words_are_marked_in_doubted_sentences_alone(marked: str, wanted: list[s
             Span(sample.answer.find(text), sample.answer.find(text) + len(text))
             for text in marked.split(", ")
         ]
-        return replace(
-            doubt(sample), unsupported=tuple(Unsupported.of(sample.answer, span) for span in spans)
-        )
+        found = verdict(0.9) if sample.answer == ANSWER else doubt(sample)
+        return replace(found, unsupported=tuple(Unsupported.of(sample.answer, span) for span in spans))
 
     [found] = ClaimsJudge(Words(words), calibration()).check([Sample("s", BRIDGE, ANSWER)])
     assert [one.text for one in found.unsupported] == wanted

@@ -20,7 +20,7 @@ import pytest
 
 from judge.baselines.rules import TrivialBaseline
 from judge.checker import Checker
-from judge.claims.rule import FIELD
+from judge.claims.calibration import FIELD
 from judge.cli.main import main
 from judge.errors import InputError
 from judge.judge import Judge
@@ -472,11 +472,10 @@ def test_the_command_bounds_the_tokens_of_a_prompt(
     assert asked == [bound]
 
 
-@pytest.mark.parametrize(("options", "ruled"), [([], True), (["--cascade", "baseline:always-pass"], False)])
-def test_the_rule_for_claims_is_that_of_one_judge(
-    options: list[str], ruled: bool, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("options", "alone"), [([], True), (["--cascade", "baseline:always-pass"], False)])
+def test_the_calibration_of_claims_is_that_of_one_judge(
+    options: list[str], alone: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A cascade's probabilities are calibrated, and the rule takes raw ones."""
     told: list[bool] = []
 
     def claims(judge: Checker, identity: dict[str, Any], *_: Any) -> None:
@@ -486,7 +485,7 @@ def test_the_rule_for_claims_is_that_of_one_judge(
     monkeypatch.setattr("judge.claims.checker.with_claims", claims)
     with pytest.raises(SystemExit):
         main(["serve", "--port", "0", *options])
-    assert told == [ruled]
+    assert told == [alone]
 
 
 def test_a_baseline_is_not_looked_for_on_the_hub(monkeypatch: pytest.MonkeyPatch, refused: Refused) -> None:

@@ -67,9 +67,8 @@ async function introduce() {
     byId("model").textContent = "Which judge answers here is not known.";
     return tell(error.message);
   }
-  byId("with-claims").checked = model.calibrated_claims; // then a row has the same figure here and above
   const way = model.mode === "reason" ? ", with its reasoning" : "";
-  byId("model").textContent = `Judged by ${model.model}${way}${model.calibrated_claims ? "" : " (not calibrated)"}`;
+  byId("model").textContent = `Judged by ${model.model}${way}${model.calibrated ? "" : " (not calibrated)"}`;
 }
 
 // --- One answer ------------------------------------------------------------------------------------------------
@@ -120,7 +119,7 @@ function meaning({ label, p_fail: chance }) {
       : "The judge finds that the document supports the answer.";
   if (chance === null) return `${verdict} It gave no probability.`;
   const unsure = isUnsure(chance) ? " It is not sure: read the sentences in doubt yourself." : "";
-  if (!model?.calibrated_claims) return `${verdict}${unsure} It is not calibrated: the figure ranks answers, and is no share of wrong ones.`;
+  if (!model?.calibrated) return `${verdict}${unsure} It is not calibrated: the figure ranks answers, and is no share of wrong ones.`;
   const share = Math.round(100 * chance);
   return `${verdict}${unsure} Of 100 answers with this figure about ${share} ${share === 1 ? "is" : "are"} hallucinated, where answers are like those it was calibrated on.`;
 }
@@ -145,7 +144,7 @@ function show() {
   byId("reasoning").textContent = verdict.reasoning || "";
   byId("sentences").lang = byId("shown").lang = sample.language;
   byId("detail").hidden = true;
-  byId("rule").textContent = rule();
+  byId("hints").textContent = hints();
   drawSentences();
   const doubted = verdict.claims.filter((claim) => doubtOf(claim) !== "low").length;
   const some = verdict.claims.length ? `, ${doubted} of ${verdict.claims.length} sentences in doubt` : "";
@@ -164,11 +163,9 @@ function doubtOf({ p_fail: chance }) {
 
 const likely = (claim) => (claim.p_fail === null ? "not judged" : `${percent(claim.p_fail)} likely wrong`);
 
-// How the verdict follows from the sentences; they have none of their own.
-const rule = () =>
-  model?.calibrated_claims
-    ? "The probability above combines those of the sentences with that of the answer as a whole."
-    : "Sentences are hints on where to look: the verdict is on the answer as a whole.";
+// The sentences have no verdicts of their own.
+const hints = () =>
+  `Sentences are hints on where to look: the verdict is on the answer as a whole.${model?.calibrated_claims ? "" : " Their figures rank them, and are no shares."}`;
 
 function drawSentences() {
   const { sample, verdict } = judged;
