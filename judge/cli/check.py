@@ -107,7 +107,8 @@ def _readable(verdict: Verdict, sample: Sample, claims: bool) -> str:
             chance = "  ?  " if claim.p_fail is None else f"{claim.p_fail:.3f}"
             window = verdict.windows[claim.window]
             lines.append(f"{chance}  {answer[claim.span.start : claim.span.end]}")
-            lines.append(f"       document: {' '.join(document[window.start : window.end].split())}")
+            if claim.p_fail is not None:
+                lines.append(f"       document: {' '.join(document[window.start : window.end].split())}")
     elif len(verdict.windows) > 1:
         lines.append(f"note: the document was judged in {len(verdict.windows)} windows")
     if verdict.cut_chars:
