@@ -95,6 +95,6 @@ def test_the_shipped_judge_does_not_see_a_dressing(judge: Checker, name: str) ->
     document = "The tower was built in 1931. It is 22 m high, and 40 people may stand on it."
     for answer in ("It is 22 m high. 40 people may stand on it.", "The tower is 30 m high."):
         plain, dressed = judge.check(
-            [Sample("1", document, one) for one in (answer, DRESSINGS[name](answer))]
+            [Sample("1", document, one) for one in (answer, DRESSINGS[name](answer, 0))]
         )
         assert dressed.p_fail == pytest.approx(plain.p_fail, abs=1e-6)

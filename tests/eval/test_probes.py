@@ -107,7 +107,7 @@ def test_wrong_rows(change: dict[str, Any], message: str, tmp_path: Path) -> Non
 
 def undressed(answer: str) -> list[str]:
     """The words of an answer without what a dressing adds, in one spelling."""
-    for added in (dressings.OPENING, dressings.CLOSING, dressings.EMOJI, dressings.BULLET, "**"):
+    for added in (*dressings.OPENINGS, *dressings.CLOSINGS, dressings.EMOJI, dressings.BULLET, "**"):
         answer = answer.replace(added, "")
     answer = re.sub(r"\s*\[1\]", "", answer)
     return unicodedata.normalize("NFC", answer).casefold().split()
@@ -115,18 +115,19 @@ def undressed(answer: str) -> list[str]:
 
 def test_what_dressings_look_like() -> None:
     first = 'Dr. Ana Li said "no." The café on Lake St. opens at 9:30. It is full'
-    assert DRESSINGS["sentence citations"](first) == (
+    assert DRESSINGS["sentence citations"](first, 0) == (
         'Dr. Ana Li said "no [1]." The café on Lake St. opens at 9:30 [1]. It is full [1]'
     )
-    assert DRESSINGS["citation"]("Yes.") == "Yes. [1]"
-    assert DRESSINGS["bold"](first).count("**9:30**") == 1
-    assert DRESSINGS["bold"]("It was Ms Abernathy.") == "It was Ms **Abernathy**."
-    assert DRESSINGS["upper case"]("A café.") == "A CAFÉ."
-    assert DRESSINGS["spacing"]("a b c") == "  a  b\nc \n\n"
-    assert DRESSINGS["Unicode"]("A café.") == "A\u00a0cafe\u0301."
-    assert DRESSINGS["bullet"]("-5 degrees") == "\u2022 -5 degrees"
-    assert DRESSINGS["opening"]("Yes.") == "Based on the context: Yes."
-    assert DRESSINGS["closing"]("Yes.").startswith("Yes.\n\nLet me know")
+    assert DRESSINGS["citation"]("Yes.", 0) == "Yes. [1]"
+    assert DRESSINGS["bold"](first, 0).count("**9:30**") == 1
+    assert DRESSINGS["bold"]("It was Ms Abernathy.", 0) == "It was Ms **Abernathy**."
+    assert DRESSINGS["upper case"]("A café.", 0) == "A CAFÉ."
+    assert DRESSINGS["spacing"]("a b c", 0) == "  a  b\nc \n\n"
+    assert DRESSINGS["Unicode"]("A café.", 0) == "A\u00a0cafe\u0301."
+    assert DRESSINGS["bullet"]("-5 degrees", 0) == "\u2022 -5 degrees"
+    assert DRESSINGS["opening"]("Yes.", 0) == "Based on the context: Yes."
+    assert DRESSINGS["closing"]("Yes.", 0).startswith("Yes.\n\nLet me know")
+    assert DRESSINGS["closing"]("Yes.", 5) == "Yes. I hope that answers your question."
 
 
 def test_a_dressing_meets_both_answers_of_every_fourth_pair() -> None:
@@ -134,9 +135,9 @@ def test_a_dressing_meets_both_answers_of_every_fourth_pair() -> None:
     met = [dict(dressed_pairs(number, "time", "A café.", answers)) for number in range(8)]
     assert [set(found) for found in met[:4]] == [set(found) for found in met[4:]]
     assert sorted(name for found in met[:4] for name in found) == sorted(DRESSINGS)
-    for found in met:
+    for number, found in enumerate(met):
         for name, dressed in found.items():
-            assert dressed == tuple(map(DRESSINGS[name], answers))
+            assert dressed == tuple(DRESSINGS[name](answer, number) for answer in answers)
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,15 @@ from judge.prompting.sentences import sentence_spans
 MARK = " [1]"
 EMOJI = " \U0001f642"
 BULLET = "\u2022 "
-OPENING = "Based on the context: "
-CLOSING = "\n\nLet me know if you need anything else."
+OPENINGS = (
+    "Based on the context: ", "Sure! ", "In short: ", "To answer your question: ", "From what I can tell, ",
+    "Good question. ", "As the document explains, ", "Here you go: ",
+)  # fmt: skip
+CLOSINGS = (
+    "\n\nLet me know if you need anything else.", " I hope that answers your question.", "\n\nBest regards",
+    " Feel free to ask me more.", "\n\nPlease check the source to be sure.", " That is what the document says.",
+    "\n\nAnything else?", " Happy to help!",
+)  # fmt: skip
 NO_BREAK = "\u00a0"
 TURNS = 4
 """Each dressing is applied to one pair in this many."""
@@ -55,20 +62,25 @@ def _space_out(answer: str) -> str:
     return "  " + "\n".join(map("  ".join, lines)) + " \n\n"
 
 
-DRESSINGS: Mapping[str, Callable[[str], str]] = {
-    "citation": lambda answer: answer + MARK,
-    "sentence citations": _cite_sentences,
-    "emoji": lambda answer: answer + EMOJI,
-    "bold": _embolden,
-    "opening": lambda answer: OPENING + answer,
-    "closing": lambda answer: answer + CLOSING,
-    "upper case": str.upper,
-    "spacing": _space_out,
-    "Unicode": lambda answer: unicodedata.normalize("NFD", answer).replace(" ", NO_BREAK),
-    "bullet": lambda answer: BULLET + answer,
+def _one_of(phrases: tuple[str, ...], number: int) -> str:
+    """The phrase of a pair: each is met by one in as many of the pairs that are dressed with one."""
+    return phrases[number // TURNS % len(phrases)]
+
+
+DRESSINGS: Mapping[str, Callable[[str, int], str]] = {
+    "citation": lambda answer, _: answer + MARK,
+    "sentence citations": lambda answer, _: _cite_sentences(answer),
+    "emoji": lambda answer, _: answer + EMOJI,
+    "bold": lambda answer, _: _embolden(answer),
+    "opening": lambda answer, number: _one_of(OPENINGS, number) + answer,
+    "closing": lambda answer, number: answer + _one_of(CLOSINGS, number),
+    "upper case": lambda answer, _: answer.upper(),
+    "spacing": lambda answer, _: _space_out(answer),
+    "Unicode": lambda answer, _: unicodedata.normalize("NFD", answer).replace(" ", NO_BREAK),
+    "bullet": lambda answer, _: BULLET + answer,
 }
-"""Name of a dressing to the function that applies it. ``Unicode`` imitates text copied from a web page:
-accents as separate characters (NFD), no-break spaces."""
+"""Name of a dressing to the function that applies it to an answer of a pair, given the pair's number.
+``Unicode`` imitates text copied from a web page: accents as separate characters (NFD), no-break spaces."""
 
 
 def dressed_pairs(
@@ -77,7 +89,7 @@ def dressed_pairs(
     """The dressings of a pair, each with both dressed answers.
 
     Args:
-        number: the position of the pair in the whole set, which determines its dressings.
+        number: the position of the pair in the whole set, which determines its dressings and their phrases.
         category: one of the benchmark's categories.
         document: the document of the pair.
         answers: the faithful and the hallucinated answer; a dressing must fit both, or it is left out.
@@ -85,7 +97,7 @@ def dressed_pairs(
     for turn, (name, dress) in enumerate(DRESSINGS.items()):
         fits = all(_fits(name, category, document, answer) for answer in answers)
         if fits and (number - turn) % TURNS == 0:
-            yield name, (dress(answers[0]), dress(answers[1]))
+            yield name, (dress(answers[0], number), dress(answers[1], number))
 
 
 def _fits(name: str, category: str, document: str, answer: str) -> bool:
@@ -95,4 +107,4 @@ def _fits(name: str, category: str, document: str, answer: str) -> bool:
         return not abbreviated and not _CITED.search(answer) and MARK.strip() not in document
     if name in ("bold", "upper case", "spacing"):
         return category not in LITERAL and not _LITERAL.search(answer)
-    return DRESSINGS[name](answer) != answer  # Unicode has nothing to change in "Yes."
+    return DRESSINGS[name](answer, 0) != answer  # Unicode has nothing to change in "Yes."
