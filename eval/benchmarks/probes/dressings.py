@@ -19,8 +19,8 @@ OPENINGS = (
 )  # fmt: skip
 CLOSINGS = (
     "\n\nLet me know if you need anything else.", " I hope that answers your question.", "\n\nBest regards",
-    " Feel free to ask me more.", "\n\nPlease check the source to be sure.", " That is what the document says.",
-    "\n\nAnything else?", " Happy to help!",
+    " Feel free to ask me more.", "\n\nPlease check the source to be sure.",
+    " That is what the document says.", "\n\nAnything else?", " Happy to help!",
 )  # fmt: skip
 NO_BREAK = "\u00a0"
 TURNS = 4
