@@ -465,6 +465,8 @@ def test_the_command(built: Path) -> None:
 def test_a_wrong_folder_is_refused(built: Path) -> None:
     with pytest.raises(InputError, match="no such folder"):
         audit_folder(built / "nowhere")
+    with pytest.raises(InputError, match="is a file; give the folder of a data set"):
+        audit_folder(built / "samples.jsonl")
     (built / "samples.jsonl").write_text('{"id": "1"}\n')
     with pytest.raises(InputError, match=r"samples\.jsonl:1: field 'document'"):
         audit_folder(built)
