@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from judge.cli.train import WORDS
 from judge.configs import load_config
 from judge.errors import InputError, unknown
 from judge.models.hardware import GIB, KNOWN_DEVICES, Device, this_device
@@ -25,14 +26,7 @@ SAVING = (
 
 
 def doctor_command(
-    overrides: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[KEY=VALUE]...", help="Keys of the recipe to override, such as lora.rank=8."),
-    ] = None,
-    recipe: Annotated[
-        Path | None,
-        typer.Option(help="Training recipe; a file with 'dpo' in its name, or NAME/dpo, is a DPO recipe."),
-    ] = None,
+    words: WORDS = None,
     device: Annotated[
         str | None, typer.Option(help=f"Assume this device: {', '.join(KNOWN_DEVICES)}.")
     ] = None,
@@ -41,24 +35,27 @@ def doctor_command(
         Path | None, typer.Option(help="The model's config.json, if the model is not on this machine.")
     ] = None,
 ) -> None:
-    """Check whether a training recipe fits the device (exit code 1: no); without one, show the device."""
+    """Check whether a training recipe fits the device (exit code 1: no); without one, show the device.
+
+    A file with 'dpo' in its name, or NAME/dpo, is a DPO recipe.
+    """
     if device is not None and device.lower() not in KNOWN_DEVICES:
         raise InputError(unknown("device", device, KNOWN_DEVICES))
     target = this_device() if device is None else KNOWN_DEVICES[device.lower()]
     if memory is not None:
         target = replace(target, memory_bytes=parse_memory(memory))
-    if recipe is None:
-        if overrides:
-            raise InputError(f"{overrides[0]!r} changes a recipe; name it with --recipe FILE")
+    if not words:
         show_device(target)
         return
-    recipe = find_recipe(recipe, "sft")
+    if "=" in words[0]:
+        raise InputError(f"{words[0]!r} changes a recipe; name the recipe before it")
+    recipe = find_recipe(Path(words[0]), "sft")
     if recipe.stem.startswith("encoder"):
         raise InputError(
             "is by its name for judge encoder; recipes for judge sft and dpo are checked", file=recipe
         )
     kind: type[TrainingConfig] = DPORecipe if "dpo" in recipe.stem else SFTRecipe
-    if not examine(load_config(kind, recipe, overrides or []), recipe.name, target, config):
+    if not examine(load_config(kind, recipe, words[1:]), recipe.name, target, config):
         raise typer.Exit(1)
 
 

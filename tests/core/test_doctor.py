@@ -54,7 +54,7 @@ def ask(qwen: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Calla
     def ask(keys: dict[str, Any], *arguments: str, name: str = "sft.yaml") -> tuple[int, str]:
         recipe = tmp_path / name
         recipe.write_text(yaml.safe_dump({**BASE, "model": str(qwen), **keys}))
-        code, said = call("doctor", "--recipe", recipe, *arguments), capsys.readouterr()
+        code, said = call("doctor", recipe, *arguments), capsys.readouterr()
         return code, said.out + said.err
 
     return ask
@@ -135,9 +135,9 @@ def test_without_a_recipe_it_shows_the_device_and_versions(ran: Ran) -> None:
     [
         (["--memory", "much"], "'much' is not an amount of memory"),
         (["--device", "t5"], "unknown device 't5'; did you mean 't4'"),
-        (["--device", "t4", "batch_size=1"], "name it with --recipe"),
-        (["--device", "t4", "--recipe", "/no/such.yaml"], "no such file"),
-        (["--recipe", "own-domain/encoder"], "encoder.yaml: is by its name for judge encoder"),
+        (["--device", "t4", "batch_size=1"], "name the recipe before it"),
+        (["/no/such.yaml", "--device", "t4"], "no such file"),
+        (["own-domain/encoder"], "encoder.yaml: is by its name for judge encoder"),
     ],
 )
 def test_wrong_calls(arguments: list[str], message: str, refused: Refused) -> None:
