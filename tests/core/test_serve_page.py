@@ -135,14 +135,14 @@ def test_a_phone_and_a_token(opened: Callable[..., Any]) -> None:
         tab.keyboard.press("Enter")
         if word == "wrong":
             tab.locator("#token-problem", has_text="not the right one").wait_for()
-    tab.locator("#model", has_text="Judged by words").wait_for()
+    tab.locator("#model", has_text="Judged by scripted").wait_for()
     tab.get_by_role("button", name="An invented sentence").click()
     tab.locator("#sentences [role=button]").nth(1).wait_for()
     tab.locator("#sentences [role=button]").first.click()
     assert tab.locator("#shown mark").is_visible()
     assert tab.evaluate("document.documentElement.scrollWidth") <= 390
     tab.reload()  # the tab keeps the token
-    tab.locator("#model", has_text="Judged by words").wait_for()
+    tab.locator("#model", has_text="Judged by scripted").wait_for()
 
 
 def test_a_file_is_judged_and_downloaded(opened: Callable[..., Any], tmp_path: Path) -> None:
