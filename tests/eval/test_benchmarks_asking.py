@@ -33,8 +33,8 @@ from judge.baselines.rules import TrivialBaseline
 from judge.calibration.curve import Calibration, Curve, Threshold
 from judge.calibration.threshold import deciding
 from judge.cascade import CascadeJudge
+from judge.claims.calibration import ClaimsCalibration
 from judge.claims.checker import ClaimsJudge
-from judge.claims.rule import ClaimsCalibration
 from judge.errors import JudgeWarning
 from judge.judge import Judge
 from judge.prompting.prompts import BuiltinPrompt, Prompt
