@@ -90,8 +90,8 @@ def audit_folder(folder: Path, *, seed: int = 0, workers: Workers | None = None)
         InputError: the folder has no finished data set, or one of its files is invalid.
     """
     if not folder.is_dir():
-        found = "is a file; give the folder of a data set" if folder.exists() else "no such folder"
-        raise InputError(f"{found}; 'judge data build' makes one", file=folder)
+        reason = "is a file; give the folder of a data set" if folder.exists() else "no such folder"
+        raise InputError(f"{reason}; 'judge data build' makes one", file=folder)
     leaks = gate_record(read_json(folder / "manifest.json"), folder / "manifest.json")
     found = audit_samples(read_samples(folder / "samples.jsonl"), seed=seed, workers=workers)
     found |= {"name": str(folder), "leaks": leaks}
