@@ -1,11 +1,14 @@
 """Fits the curve of claims to answers whose wrong spans are known."""
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from judge.calibration.fit import cross_fitted, fit_curve
 from judge.calibration.reliability import calibration_error
+from judge.checker import Checker, in_chunks
 from judge.claims.calibration import ClaimsCalibration
+from judge.claims.checker import ClaimsJudge
 from judge.errors import InputError
 from judge.formats.spans import wrong_spans
 from judge.prompting.sentences import claim_spans
@@ -22,17 +25,17 @@ class Labelled:
 
     groups: list[str] = field(default_factory=list)
     fails: list[bool] = field(default_factory=list)
-    parts: list[list[float]] = field(default_factory=list)
+    parts: list[list[float | None]] = field(default_factory=list)
     wrong: list[list[bool] | None] = field(default_factory=list)
 
-    def add(self, sample: Sample, verdict: Verdict) -> bool:
-        """Take an answer that :class:`~judge.claims.checker.ClaimsJudge` judged without a calibration.
+    def add(self, sample: Sample, sentences: Sequence[Verdict]) -> bool:
+        """Take an answer, with the judge's verdicts on its sentences (:func:`sentence_verdicts`).
 
         Returns:
-            Whether all its sentences have a score, so that it was taken.
+            Whether any sentence has a score, so that it was taken; others state nothing ("Hello!").
         """
-        found = [claim.p_fail for claim in verdict.claims if claim.p_fail is not None]
-        if not found or len(found) < len(verdict.claims):
+        found = [one.chance for one in sentences]
+        if all(score is None for score in found):
             return False
         self.groups.append(sample.unit)
         self.fails.append(sample.label is Label.FAIL)
@@ -46,8 +49,16 @@ class Labelled:
             (p, wrong, group)
             for group, parts, marks in zip(self.groups, self.parts, self.wrong, strict=True)
             for p, wrong in zip(parts, marks or (), strict=False)
+            if p is not None
         ]
         return [row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows]
+
+
+def sentence_verdicts(judge: Checker, samples: Iterable[Sample]) -> Iterator[tuple[Verdict, ...]]:
+    """The judge's own verdicts on the sentences of each answer."""
+    for some in in_chunks(samples, ClaimsJudge(judge).chunk):
+        judged = judge.check_sentences(some, [claim_spans(sample.answer) for sample in some])
+        yield from (sentences for _, sentences in judged)
 
 
 UNMARKED = (

@@ -182,8 +182,7 @@ def _fit_claims(
 ) -> None:
     """Fit the curve of the sentences' probabilities, and store it."""
     from judge.calibration.fit import blaming_the_unread
-    from judge.claims.checker import ClaimsJudge
-    from judge.claims.fit import UNMARKED, Labelled, fit_claims, wrong_sentences
+    from judge.claims.fit import UNMARKED, Labelled, fit_claims, sentence_verdicts, wrong_sentences
 
     if settings["mode"] == "reason":
         raise InputError("claims are calibrated in verdict mode, which has probabilities; omit --mode")
@@ -193,16 +192,16 @@ def _fit_claims(
     if unmarked := marks.count(None):
         typer.echo(f"{counted(unmarked, 'FAIL answer')} without marks: their sentences are not used")
     judge = _load(model, settings)
-    scores = ClaimsJudge(judge).iter_check(samples)
-    verdicts = list(track(scores, data.name, len(samples)))
+    verdicts = list(track(sentence_verdicts(judge, samples), data.name, len(samples)))
     found = Labelled()
-    taken = [found.add(sample, verdict) for sample, verdict in zip(samples, verdicts, strict=True)]
-    with blaming_the_unread(data, [one.error for one, had in zip(verdicts, taken, strict=True) if not had]):
+    taken = [found.add(sample, sentences) for sample, sentences in zip(samples, verdicts, strict=True)]
+    unread = [some for some, had in zip(verdicts, taken, strict=True) if not had]
+    with blaming_the_unread(data, [next((one.error for one in some if one.error), None) for some in unread]):
         fitted = fit_claims(found, **fitted_for(judge.describe(), digest))
     identity = read_identity(model)
     kept = _keep(model, {**identity, FIELD: fitted.model_dump(mode="json")}, out)
     if not all(taken):
-        typer.echo(f"omitted {counted(taken.count(False), 'sample')} without all probabilities")
+        typer.echo(f"omitted {counted(taken.count(False), 'sample')} without a probability")
     for line in (
         f"{fitted.marked_sentences} sentences ({fitted.wrong_sentences} wrong) of {fitted.samples} answers "
         f"({fitted.fail} FAIL) about {fitted.groups} documents",

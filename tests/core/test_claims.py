@@ -181,7 +181,7 @@ def test_sentences_that_are_not_read_have_no_probability() -> None:
 # --- Calibration --------------------------------------------------------------------------------------------
 
 
-def labelled(count: int) -> tuple[list[Sample], list[Verdict]]:
+def labelled(count: int) -> tuple[list[Sample], list[list[Verdict]]]:
     """Answers of three sentences, of which people marked what is wrong, and a judge who half knows it."""
     draw = random.Random(0)
     samples, verdicts = [], []
@@ -194,10 +194,8 @@ def labelled(count: int) -> tuple[list[Sample], list[Verdict]]:
             label=Label.FAIL if any(wrong) else Label.PASS, group=str(number // 2), meta={"spans": spans},
         )  # fmt: skip
         doubts = [min(max(draw.gauss(0.3 + 0.4 * bad, 0.15), 0.01), 0.99) for bad in wrong]
-        asked = ClaimsJudge(TrivialBaseline("baseline:always-pass")).check([sample])[0]
-        claims = tuple(replace(claim, p_fail=p) for claim, p in zip(asked.claims, doubts, strict=True))
         samples.append(sample)
-        verdicts.append(replace(asked, p_fail=sum(doubts) / 3, claims=claims))
+        verdicts.append([verdict(p) for p in doubts])
     return samples, verdicts
 
 
@@ -205,7 +203,10 @@ def test_the_curve_is_fitted_to_marked_spans() -> None:
     samples, verdicts = labelled(160)
     data = Labelled()
     assert all(data.add(*pair) for pair in zip(samples, verdicts, strict=True))
-    assert not data.add(samples[0], replace(verdicts[0], claims=()))
+    unread = Verdict(None, error="unread")
+    assert not data.add(samples[0], [unread] * 3)
+    some = Labelled()
+    assert some.add(samples[0], [verdict(0.2), unread, verdict(0.3)]) and some.sentences()[0] == [0.2, 0.3]
     found = fit_claims(data, prompt_hash="w", data_sha256="0")
     marked = sum(len(sample.meta["spans"]) for sample in samples)
     assert (found.samples, found.marked_sentences, found.wrong_sentences) == (160, 480, marked)

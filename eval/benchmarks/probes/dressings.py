@@ -63,7 +63,7 @@ def _space_out(answer: str) -> str:
 
 
 def _one_of(phrases: tuple[str, ...], number: int) -> str:
-    """The phrase of a pair: each is met by one in as many of the pairs that are dressed with one."""
+    """The phrase for a pair; they take turns over the pairs that get one."""
     return phrases[number // TURNS % len(phrases)]
 
 
