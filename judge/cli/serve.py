@@ -9,7 +9,7 @@ from judge.cli.options import MODEL, Settings, introduce, loads_judge, watch_lan
 from judge.cli.settings import setting
 from judge.errors import InputError, require
 from judge.serving.limits import PROMPT_TOKENS, Limits
-from judge.shipped import REFERENCE, is_baseline
+from judge.shipped import REFERENCE
 
 TOKEN = "JUDGE_API_TOKEN"  # noqa: S105 (a variable's name)
 CONNECTIONS = 1024
@@ -46,9 +46,7 @@ def serve_command(
     import uvicorn
 
     from judge.baselines.rules import CONSTANT, TRIVIAL_BASELINES
-    from judge.claims.checker import with_claims
     from judge.load import load_judge
-    from judge.models.identity import read_identity
     from judge.serving.app import create_app
     from judge.serving.listening import address_of, listen_on, run_until_stopped
 
@@ -60,13 +58,14 @@ def serve_command(
         raise InputError(f"{model} learns from the labels of what it judges, which requests do not have")
     introduce(model)
     with listen_on(host, port) as listener:  # before the model, which takes long to load
-        # The claims of judge.json are calibrated for this judge alone.
-        alone = settings["backend"] != "openai" and settings["cascade"] is None and not is_baseline(model)
-        identity = read_identity(model) if alone else {}
-        judge = load_judge(model, **{**settings, "max_length": settings["max_length"] or PROMPT_TOKENS})
-        claims = with_claims(judge, identity, model)
+        # The claims of judge.json are calibrated for one judge, not for two in a cascade.
+        changed = {
+            "claims": settings["cascade"] is None,
+            "max_length": settings["max_length"] or PROMPT_TOKENS,
+        }
+        judge = load_judge(model, **{**settings, **changed})
         config = uvicorn.Config(
-            create_app(claims, limits, token, watch_languages(model, settings, at_once=True).see),
+            create_app(judge, limits, token, watch_languages(model, settings, at_once=True).see),
             log_level="warning",
             access_log=False,
             server_header=False,

@@ -20,7 +20,7 @@ import pytest
 
 from judge.baselines.rules import TrivialBaseline
 from judge.checker import Checker
-from judge.claims.calibration import FIELD
+from judge.claims.checker import ClaimsJudge
 from judge.cli.main import main
 from judge.errors import InputError
 from judge.judge import Judge
@@ -478,11 +478,11 @@ def test_the_calibration_of_claims_is_that_of_one_judge(
 ) -> None:
     told: list[bool] = []
 
-    def claims(judge: Checker, identity: dict[str, Any], *_: Any) -> None:
-        told.append(FIELD in identity)
+    def app(judge: Checker, *_: Any) -> None:
+        told.append(isinstance(judge, ClaimsJudge) and judge.calibration is not None)
         raise InputError("this is enough")
 
-    monkeypatch.setattr("judge.claims.checker.with_claims", claims)
+    monkeypatch.setattr("judge.serving.app.create_app", app)
     with pytest.raises(SystemExit):
         main(["serve", "--port", "0", *options])
     assert told == [alone]
