@@ -1,6 +1,7 @@
 """``judge demo``: the whole workflow on one machine, with the same commands that a user would type."""
 
 import shlex
+import shutil
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -8,13 +9,14 @@ from typing import Annotated, Any
 
 import typer
 
-from judge.cli.demo_steps import ADAPTED, REPORT, TRAINED, adapting_steps, steps
+from judge.cli.demo_steps import ADAPTED, REPORT, TRAINED, Step, adapting_steps, steps
 from judge.cli.running import run, say
 from judge.cli.train import TRL
 from judge.errors import DATA, InputError, require
-from judge.files import JUDGE_FILE, check_names, read_json
+from judge.files import JUDGE_FILE, check_names, read_json, read_whole, write_json
 from judge.shipped import REFERENCE
 
+BEGUN = "demo.json"
 GOAL = 5.0
 """Points of AUROC by which the judge should exceed the best baseline."""
 HELD_OUT_REWARDS = "eval_rewards/accuracies"
@@ -38,7 +40,8 @@ def demo_command(
 ) -> None:
     """Build data, train a small judge with SFT and DPO, calibrate it, and measure it against its baselines.
 
-    It makes as many steps on every machine: a slower one takes longer for the same judge.
+    It makes as many steps on every machine: a slower one takes longer for the same judge. An interrupted demo
+    continues if you run it again; a finished one starts over.
 
     With --from-reference: the judge that comes with the toolkit, before and after training on the same data.
     """
@@ -56,22 +59,24 @@ def demo_command(
     check_names(out)
 
     begin = time.monotonic()
-    if from_reference:
-        plan = adapting_steps(out)
-    else:
+    start = model or (REFERENCE if from_reference else str(out / "model"))
+    plan = adapting_steps(out) if from_reference else steps(out, start, seed)
+    prepare(out, plan, {"model": start, "seed": seed})
+    if model is None and not from_reference:
         say("step 0: download the model")
-        plan = steps(out, model or str(bring_model(out / "model")), seed)
-    expected = sum(step.seconds for step in plan)
+        bring_model(out / "model")
+    expected = sum(step.seconds for step in plan if not step.done)
     done, spent = 0.0, 0.0
     for number, step in enumerate(plan, start=1):
         pace = spent / done if done else 1.0
         left = max(1, round((expected - done) * pace / 60))
         full = round(BAR * done / expected)
         bar = f"[{'#' * full}{'-' * (BAR - full)}]"
-        say(
-            f"step {number} of {len(plan)} {bar} about {left} min left: {step.title}\n"
-            f"$ {shlex.join(step.command)}"
-        )
+        title = f"step {number} of {len(plan)} {bar} about {left} min left: {step.title}"
+        if step.done:
+            say(f"{title}: done before")
+            continue
+        say(f"{title}\n$ {shlex.join(step.command)}")
         spent += run(step)
         done += step.seconds
     say(f"done in {(time.monotonic() - begin) / 60:.1f} min; everything is in {out}")
@@ -80,6 +85,29 @@ def demo_command(
         print(SEEN)
     else:
         print(f"\n{what_was_shown(out)}")
+
+
+def prepare(out: Path, plan: Sequence[Step], options: dict[str, Any]) -> None:
+    """Make a folder ready for a demo: an unfinished one of the same options continues there.
+
+    Raises:
+        InputError: if the folder holds an unfinished demo of other options, or files that no demo made.
+    """
+    note, page = out / BEGUN, out / REPORT
+    folders = [step.made.parent for step in plan if step.made is not None]
+    if not note.exists():
+        if there := [folder for folder in folders if folder.exists()]:
+            raise InputError("was not made by a demo; remove it, or give another --out", file=there[0])
+    elif page.exists():
+        for folder in folders:
+            shutil.rmtree(folder, ignore_errors=True)
+        page.unlink()  # last, so that a kill before it leaves a demo that starts over
+    elif read_whole(note) != options:
+        raise InputError(
+            "holds a demo of another model or seed that is not finished; give another --out, or remove it",
+            file=out,
+        )
+    write_json(note, options)
 
 
 def show(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from judge.configs import text_override
+from judge.files import JUDGE_FILE
 from judge.shipped import REFERENCE
 
 REASON_SAMPLES = 32  # generating is slow on a CPU, so reason mode is measured on a part of the test split
@@ -33,12 +34,15 @@ class Step:
     title: str
     command: tuple[str, ...]
     seconds: float
-    fresh: Path | None = None
-    """A folder that must not exist for the command; an earlier demo's is removed."""
     made: Path | None = None
-    """A file that exists when the command is done."""
+    """A file that exists when the command is done, in a folder of the step's own."""
     needed: bool = True
     """Whether a failure stops the demo; calibration may fail, since a judge may have learned nothing."""
+
+    @property
+    def done(self) -> bool:
+        """Whether an earlier run finished this."""
+        return self.made is not None and self.made.exists()
 
 
 def steps(out: Path, model: str, seed: int = 0) -> list[Step]:
@@ -51,21 +55,21 @@ def steps(out: Path, model: str, seed: int = 0) -> list[Step]:
     """
     data = str(out / "data")
     sft, dpo = str(out / "sft"), str(out / "dpo")
-    given = (text_override("data", data), f"seed={seed}")
+    given = (text_override("data", data), f"seed={seed}", *RESUMABLE)
     plan = [
-        Step("build the data set", (*JUDGE, "data", "build", "demo", "--out", data, "--overwrite"), 20),
+        build("demo", data, 20),
         Step(
             "supervised fine-tuning",
             (*JUDGE, "sft", "demo", text_override("model", model), text_override("output", sft), *given),
             300,
-            fresh=Path(sft),
+            made=Path(sft) / JUDGE_FILE,
         ),
         calibrate("sft", sft, data),
         Step(
             "preference optimization",
             (*JUDGE, "dpo", "demo", text_override("model", sft), text_override("output", dpo), *given),
             300,
-            fresh=Path(dpo),
+            made=Path(dpo) / JUDGE_FILE,
         ),
         calibrate("dpo", dpo, data),
     ]
@@ -95,24 +99,24 @@ def adapting_steps(out: Path, recipe: str = "demo", overrides: Sequence[str] = N
     both = ("--set", "precision=float32")  # the adapted judge's default
     train = ("encoder", recipe, f"model={REFERENCE}", *places, *RESUMABLE)
     return [
-        Step(
-            "build the data set",
-            (*JUDGE, "data", "build", recipe, "--out", data, "--overwrite", *overrides),
-            30,
-            made=out / "data" / "manifest.json",
-        ),
+        build(recipe, data, 30, overrides),
         measure("the reference judge, before", REFERENCE, data, results[0], 15, both),
         Step(
             "fine-tune the reference judge",
             (*JUDGE, *train),
             300,
-            fresh=Path(adapted),
-            made=out / "adapted" / "judge.json",
+            made=out / "adapted" / JUDGE_FILE,
         ),
         calibrate("adapted", adapted, data),
         measure("the adapted judge, after", adapted, data, results[1], 15, both),
         report(out, results),
     ]
+
+
+def build(recipe: str, data: str, seconds: float, overrides: Sequence[str] = ()) -> Step:
+    """Build a recipe's data set."""
+    command = (*JUDGE, "data", "build", recipe, "--out", data, "--overwrite", *overrides)
+    return Step("build the data set", command, seconds, made=Path(data) / "manifest.json")
 
 
 def calibrate(name: str, folder: str, data: str) -> Step:

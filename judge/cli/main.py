@@ -62,6 +62,7 @@ STOPPED = (INTERRUPTED, 143)
 GOES_ON: Mapping[str, list[str]] = {
     "eval": [],
     "data": [],
+    "demo": [],
     "teach": [],
     **{name: ["--resume"] for name in ("batch", "sft", "dpo", "encoder")},
 }

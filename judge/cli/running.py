@@ -1,6 +1,5 @@
 """Runs the steps of ``judge demo`` and ``judge teach``: commands of the toolkit, each in its own process."""
 
-import shutil
 import signal
 import subprocess
 import sys
@@ -31,8 +30,6 @@ def run(step: Step) -> float:
         JudgeError: if the command failed and later steps need it.
     """
     begin = time.monotonic()
-    if step.fresh is not None and step.fresh.is_dir():
-        shutil.rmtree(step.fresh)
     process: subprocess.Popen[bytes] | None = None
     received: list[int] = []
 

@@ -1,6 +1,5 @@
 """``judge teach``: trains the toolkit's judge on the user's own answers, and measures before and after."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -54,10 +53,9 @@ def teach_command(
     overrides = (*NO_PREFERENCES, "perturb=false", text_override("sources.0.path", answers))
     plan = adapting_steps(out, "own-domain", overrides)
     for number, step in enumerate(plan, start=1):
-        done = step.made is not None and step.made.exists()
-        say(f"step {number} of {len(plan)}: {step.title}{': done before' if done else ''}")
-        if not done:
-            run(replace(step, fresh=None))
+        say(f"step {number} of {len(plan)}: {step.title}{': done before' if step.done else ''}")
+        if not step.done:
+            run(step)
         if number == 1:
             check_held_out(out / "data", file)
     show(out, ADAPTED, "your held-out answers")

@@ -27,6 +27,7 @@ from judge.files import write_json, write_jsonl
 from judge.models import bundled
 from judge.shipped import find_recipe
 from judge.training.config import DPORecipe, EncoderRecipe, SFTRecipe
+from judge.training.stopping import Interrupted
 from judge.types import Label
 from tests.calling import call
 from tests.encoders import save_judge
@@ -85,18 +86,11 @@ def test_judges_are_calibrated_on_other_documents_than_they_are_measured_on() ->
 FAILING = (sys.executable, "-m", "judge", "merge", "no/such/folder", "-o", "nowhere")
 
 
-def test_a_step_runs_its_command_on_a_fresh_folder_and_tells_its_failure(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_failed_step_that_is_not_needed_is_told(capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(JudgeError, match="a step ended with exit code 2"):
         running.run(Step("a step", FAILING, 1.0))
     running.run(Step("a step", FAILING, 1.0, needed=False))
     assert "a step ended with exit code 2; continuing without it" in capfd.readouterr().out
-    folder = tmp_path / "sft"
-    (folder / "checkpoint-1").mkdir(parents=True)
-    running.run(Step("train", (sys.executable, "-m", "judge", "--version"), 1.0, fresh=folder))
-    assert not folder.exists()
-    assert [step.fresh.name for step in PLAN if step.fresh] == ["sft", "dpo"]
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -184,14 +178,30 @@ def tiny_reference(bert: Path, package: Path) -> Path:
     return package
 
 
-def test_the_command_runs_the_plan_that_was_asked_for(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Steps and table alone are left out here."""
+@pytest.fixture
+def ran(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Any]:
+    """What ``judge demo`` runs, in an empty folder: steps that only make their files, and the table."""
     ran: list[Any] = []
-    monkeypatch.setattr(demo, "run", lambda step: ran.append(step) or 1.0)
+
+    def run(step: Step) -> float:
+        ran.append(step)
+        if step.command[3] == "report":
+            (Path(step.command[5]).parents[1] / demo.REPORT).touch()
+        elif step.made is not None:
+            step.made.parent.mkdir(parents=True)
+            step.made.touch()
+        return 1.0
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(demo, "run", run)
     monkeypatch.setattr(demo, "show", lambda out, rows: ran.append((out, rows)))
     monkeypatch.setattr(demo, "what_was_shown", lambda out: f"shown: {out}")
+    return ran
+
+
+def test_the_command_runs_the_plan_that_was_asked_for(
+    ran: list[Any], capsys: pytest.CaptureFixture[str]
+) -> None:
     assert call("demo", "--from-reference") == 0
     out = Path("runs") / "demo-reference"
     assert ran == [*adapting_steps(out), (out, ADAPTED)]
@@ -208,6 +218,39 @@ def test_the_command_runs_the_plan_that_was_asked_for(
     assert call("demo", "--from-reference", "--model", "m") == 2
     assert call("demo", "--from-reference", "--seed", 1) == 2
     assert call("demo", "--from-reference", "--out", "bad\udcff") == 2
+
+
+def test_an_interrupted_demo_continues_and_a_finished_one_starts_over(
+    ran: list[Any], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("demo", "--model", "m", "--out", OUT)
+    make = demo.run
+
+    def stops_at_dpo(step: Step) -> float:
+        if step.command[3] == "dpo":
+            raise Interrupted("stopped while this ran: DPO", signal.SIGTERM)
+        return make(step)
+
+    monkeypatch.setattr(demo, "run", stops_at_dpo)
+    assert call(*words) == 128 + signal.SIGTERM
+    assert f"; to resume: judge demo --model m --out {OUT}" in capsys.readouterr().err
+    assert [step.command[3] for step in ran] == ["data", "sft", "calibrate"]
+    monkeypatch.setattr(demo, "run", make)
+    ran.clear()
+    assert call(*words, "--seed", 1) == 2
+    assert f"{OUT}: holds a demo of another model or seed that is not finished" in capsys.readouterr().err
+    assert call(*words) == 0
+    assert [step.command[3] for step in ran[:3]] == ["calibrate", "dpo", "calibrate"]
+    assert "supervised fine-tuning: done before\n" in capsys.readouterr().out
+    ran.clear()
+    assert call(*words, "--seed", 1) == 0
+    assert ran[:-1] == demo.steps(OUT, "m", 1)
+
+
+def test_a_demo_removes_nothing_of_others(ran: list[Any], capsys: pytest.CaptureFixture[str]) -> None:
+    OUT.joinpath("sft").mkdir(parents=True)
+    assert call("demo", "--model", "m", "--out", OUT) == 2
+    assert f"{OUT / 'sft'}: was not made by a demo" in capsys.readouterr().err and ran == []
 
 
 # --- The model ----------------------------------------------------------------------------------------------
