@@ -45,8 +45,9 @@ def check_labels(golds: SampleStore, store: SampleStore, config: DataConfig) -> 
     """
     for sample in golds.samples("label = 'FAIL'"):
         raise InputError(
-            f"sample {sample.id!r} is labelled FAIL, and pairs are made from right answers alone; "
-            "to take a source's labels as they are, set 'perturb: false' (after the recipe: perturb=false)",
+            f"sample {sample.id!r} is labelled FAIL, and pairs are made from right answers alone; 'perturb: "
+            "true' in its source leaves the others out, and 'perturb: false' takes all labels as they are "
+            "(after the recipe: perturb=false)",
             file=_place(sample.id, config),
             field="label",
         )

@@ -261,7 +261,7 @@ def gold(row: Row) -> Row:
         (
             LABELLED,
             {"perturb": True},
-            r"mine.jsonl:2: field 'label': .* is labelled FAIL, .*set 'perturb: false' .*perturb=false",
+            r"mine.jsonl:2: field 'label': .* FAIL, .*'perturb: true'.*'perturb: false'.*perturb=false",
         ),
         (LABELLED[:2], {}, "the train split holds 0 samples|the validation split holds 0 samples"),
         (
