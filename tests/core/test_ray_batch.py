@@ -38,6 +38,7 @@ def cluster() -> Iterator[str]:
     os.environ["OMP_NUM_THREADS"] = "1"
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("RAY_ADDRESS", raising=False)
+        patch.setenv("RAY_worker_niceness", "0")  # by default other tests beside it would starve its workers
         found = ray.init(num_cpus=2, num_gpus=1, log_to_driver=False, include_dashboard=False)
         ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers could not import it
         yield found.address_info["gcs_address"]
