@@ -20,9 +20,22 @@ _WHOLE = f"(the( {_GIVEN})?|{_GIVEN}) {_TEXT}( (that (is|was|were) )?(provided|g
 _WHOLE += f"( (contained )?in (the )?{_TEXT})?"
 """The document as a whole and nothing in it, so "According to the second document" is read."""
 _STATED = "(stated|mentioned|described|explained|noted|said|written)"
+_SAYS_NOTHING = (
+    "a about again all an and another answer any anything are as assist assistance at based be brief by can"
+    " clarification clarify concerns could detail details do else enough example examples explain explanation"
+    " for found from get has have help helped helpful helps here how i if in into is it know like me might"
+    " my need of on or out please provide queries query question questions reach require should short so some"
+    " something still summary tell than that the there they this to unclear understand us want was we what"
+    f" whether which will wish with would you your {_TEXT} {_GIVEN}"
+)
+"""The words that may follow a phrase, besides one after "more" and its like: no statement hides here."""
+_MORE = r"(more|further|other|additional|specific|detailed)(\s+(more|detailed|specific))?(\s+[a-z]+)?"
+# "Do not" begins the next phrase: "do not hesitate to ask".
+_WORD = rf"(?!do\s+not)({_MORE}|({_SAYS_NOTHING.replace(' ', '|')})(['’](s|d|m|ll|re|ve))?)\b"
+_TAIL = rf"(?>,?\s+{_WORD})*+"  # atomic: a long text takes no longer than its words
 _OPENINGS = (
     r"(sure( thing)?|certainly|of course|absolutely|(great|good|excellent) question|hello|hi( there)?)[!.]+",
-    "(sure, |certainly, |of course, )?here('s|’s| is| are)TAIL:",
+    f"(sure, |certainly, |of course, )?here('s|’s| is| are){_TAIL}:",
     "((final|short) )?(answer|response):",
     rf"((based|relying) on|according to|from|as {_STATED} (in|by)) {_WHOLE}\s*[,:]",
     f"{_WHOLE} (says?|states?|mentions?|notes?|explains?|indicates?|tells? us)( that|:)",
@@ -31,7 +44,7 @@ _OPENINGS = (
 _CLOSINGS = (
     "((i|we) )?hope (this|that|it) (help|clarifie|answer|explain)s",
     f"(please |just )?({_TELL}|{_ASK})",
-    f"if (you|there(['’]s)?|anything)TAIL,? (please |just )?(ask|{_TELL}|{_ASK})",
+    f"if (you|there(['’]s)?|anything){_TAIL},? (please |just )?(ask|{_TELL}|{_ASK})",
     "(is|was) there anything else",
     "would you like (me to|to know more|more|any|further)",
     "(i['’](m|d be|ll be) |i (am|would be|will be) )?(always |more than )?(happy|glad|here) to"
@@ -47,23 +60,10 @@ _CLOSINGS = (
     f"sources?: {_WHOLE}",
 )
 """How a last sentence begins that says nothing of the document."""
-_SAYS_NOTHING = (
-    "a about again all an and another answer any anything are as assist assistance at based be brief by can"
-    " clarification clarify concerns could detail details do else enough example examples explain explanation"
-    " for found from get has have help helped helpful helps here how i if in into is it know like me might"
-    " my need of on or out please provide queries query question questions reach require should short so some"
-    " something still summary tell than that the there they this to unclear understand us want was we what"
-    f" whether which will wish with would you your {_TEXT} {_GIVEN}"
-)
-"""The words that may follow, besides one after "more" and its like, so that no statement hides here."""
-_MORE = r"(more|further|other|additional|specific|detailed)(\s+(more|detailed|specific))?(\s+[a-z]+)?"
-# "Do not" begins the next phrase: "do not hesitate to ask".
-_WORD = rf"(?!do\s+not)({_MORE}|({_SAYS_NOTHING.replace(' ', '|')})(['’](s|d|m|ll|re|ve))?)\b"
-_TAIL = rf"(?>,?\s+{_WORD})*+"  # atomic: a long text takes no longer than its words
 
 
 def _one_of(phrases: tuple[str, ...]) -> str:
-    return "|".join(phrases).replace(" ", r"\s+").replace("TAIL", _TAIL)
+    return "|".join(phrases).replace(" ", r"\s+")
 
 
 STEPS = (
