@@ -91,13 +91,13 @@ def prepare(out: Path, plan: Sequence[Step], options: dict[str, Any]) -> None:
     """Make a folder ready for a demo: an unfinished one of the same options continues there.
 
     Raises:
-        InputError: if the folder holds an unfinished demo of other options, or files that no demo made.
+        InputError: if the folder holds an unfinished demo of other options, or folders that no demo made.
     """
     note, page = out / BEGUN, out / REPORT
     folders = [step.made.parent for step in plan if step.made is not None]
     if not note.exists():
         if there := [folder for folder in folders if folder.exists()]:
-            raise InputError("was not made by a demo; remove it, or give another --out", file=there[0])
+            raise InputError("is where the demo would write; remove it, or give another --out", file=there[0])
     elif page.exists():
         for folder in folders:
             shutil.rmtree(folder, ignore_errors=True)

@@ -539,7 +539,7 @@ DRILL = "import judge.judge; judge.judge.CHUNK.update(verdict=3); from judge.cli
 
 
 def test_sigkill_drill(tmp_path: Path, model_folder: ModelFolder, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Killed three times at drawn places and resumed each time: what was written stays, nothing of it is
+    """Killed four times at drawn places and resumed each time: what was written stays, nothing of it is
     judged again, and the verdicts are those of an undisturbed run, but for last digits, since they have
     other neighbours."""
     from judge.backends.transformers import TransformersBackend
@@ -553,7 +553,7 @@ def test_sigkill_drill(tmp_path: Path, model_folder: ModelFolder, monkeypatch: p
     command = [sys.executable, "-c", DRILL, "batch", samples, "-o", out, "--model", model, "--resume"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
     killed, before = 0, b""
-    for place in (0, *sorted(drawn.randrange(1, size) for _ in range(2))):
+    for place in (0, *sorted(drawn.randrange(1, size) for _ in range(3))):
         process = subprocess.Popen(
             command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )

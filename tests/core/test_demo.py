@@ -250,7 +250,7 @@ def test_an_interrupted_demo_continues_and_a_finished_one_starts_over(
 def test_a_demo_removes_nothing_of_others(ran: list[Any], capsys: pytest.CaptureFixture[str]) -> None:
     OUT.joinpath("sft").mkdir(parents=True)
     assert call("demo", "--model", "m", "--out", OUT) == 2
-    assert f"{OUT / 'sft'}: was not made by a demo" in capsys.readouterr().err and ran == []
+    assert f"{OUT / 'sft'}: is where the demo would write" in capsys.readouterr().err and ran == []
 
 
 # --- The model ----------------------------------------------------------------------------------------------
