@@ -185,7 +185,7 @@ def _number_stands(number: Number, claim: str, known: str, held: frozenset[Decim
         for scale in _TABLE_SCALES:
             if value * scale in held or value / scale in held:
                 return True
-        if any(round(other, places) == value for other in held):
+        if any(2 * abs(other - value) <= Decimal(10) ** -places for other in held):  # rounded
             return True
         if value >= 100 and not places and any(abs(other / 1000 - value) < 1 for other in held):
             return True  # in thousands in the claim, with the last digits cut off

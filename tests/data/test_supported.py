@@ -123,6 +123,14 @@ def test_any_text_is_looked_at(document: str, answer: str) -> None:
         supported(Sample("s", document, answer, "Q?", language=language))
 
 
+def test_a_number_longer_than_decimals_are_precise() -> None:
+    number = f"0.{'1' * 40}"
+    claim = gold(f"It weighs {number} tonnes.", document="It weighs 811.6 tonnes.")
+    assert isinstance(supported(claim), Rejected)
+    item = gold("It weighs 812 tonnes.", document=f"It weighs 811.6 tonnes, not {number}.")
+    assert supported(item) is item
+
+
 def test_golds_of_the_starter_corpus_stay() -> None:
     dropped, trimmed = Dropped(), Dropped()
     golds = load_starter()
