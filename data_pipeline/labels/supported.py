@@ -181,11 +181,12 @@ def _number_stands(number: Number, claim: str, known: str, held: frozenset[Decim
     if number.digits and number.digits.replace(".", "") in _joined(known):
         return True
     places = len(number.digits.partition(".")[2].rstrip("0"))
+    half = Decimal(5).scaleb(-places - 1)  # of the last place, as far as rounding moves a number
     for value in {number.value, number.bare}:
         for scale in _TABLE_SCALES:
             if value * scale in held or value / scale in held:
                 return True
-        if any(2 * abs(other - value) <= Decimal(10) ** -places for other in held):  # rounded
+        if any(abs(other - value) <= half for other in held):
             return True
         if value >= 100 and not places and any(abs(other / 1000 - value) < 1 for other in held):
             return True  # in thousands in the claim, with the last digits cut off

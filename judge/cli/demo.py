@@ -94,13 +94,13 @@ def prepare(out: Path, plan: Sequence[Step], options: dict[str, Any]) -> None:
         InputError: if the folder holds an unfinished demo of other options, or folders that no demo made.
     """
     note, page = out / BEGUN, out / REPORT
-    folders = [step.made.parent for step in plan if step.made is not None]
+    there = [step.made.parent for step in plan if step.made is not None and step.made.parent.exists()]
     if not note.exists():
-        if there := [folder for folder in folders if folder.exists()]:
+        if there:
             raise InputError("is where the demo would write; remove it, or give another --out", file=there[0])
     elif page.exists():
-        for folder in folders:
-            shutil.rmtree(folder, ignore_errors=True)
+        for folder in there:
+            shutil.rmtree(folder)
         page.unlink()  # last, so that a kill before it leaves a demo that starts over
     elif read_whole(note) != options:
         raise InputError(
