@@ -5,27 +5,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from judge.columns import FIELDS, REQUIRED, Columns, missing_field, named_fields, unknown_field
 from judge.errors import InputError, unknown
 from judge.files import parse_json, write_jsonl
 from judge.rows import Meanings, check_jsonl_outputs, meanings_of, parse_label, read_rows
 from judge.types import LANGUAGES, Sample, Task, lone_surrogate
-
-FIELDS = ("id", "task", "language", "document", "question", "answer", "label", "source", "group", "meta")
-REQUIRED = ("document", "answer")
-Columns = Mapping[str, str]
-"""For files with other column names: {field of :class:`~judge.types.Sample`: column of the file}."""
-OTHER_NAMES = {
-    "document": "context contexts passage passages retrieved_contexts evidence knowledge premise article "
-    "source source_text text",
-    "question": "query prompt user_input input instruction",
-    "answer": "response output completion reply prediction generated_answer claim hypothesis summary "
-    "gold_answer reference",
-    "label": "hallucinated hallucination is_hallucinated is_hallucination faithful is_faithful supported "
-    "verdict judgement",
-}  # fmt: skip
-"""Names that data sets use for the fields of a sample, the most common first."""
-_SAY_SO = "; where columns have other names, say so: --columns"
-_IN_RECIPE = " (in a data recipe: columns)"
 
 
 def sample_from_row(
@@ -57,10 +41,10 @@ def sample_from_row(
 
     for name in row:
         if name not in FIELDS:
-            raise wrong(name, _unknown_field(name, row, file))
+            raise wrong(name, unknown_field(name, row, file))
     for name in REQUIRED:
         if name not in row:
-            raise wrong(name, _missing(row, file))
+            raise wrong(name, missing_field(row, file))
 
     document = row["document"]
     passages = list(document) if isinstance(document, list | tuple) else [document]
@@ -127,73 +111,10 @@ def _choice(value: Any, default: str) -> Any:
     return default if value in (None, "") else value
 
 
-def _unknown_field(name: str, row: Mapping[str, Any], file: object) -> str:
-    """The message for a field that samples do not have."""
-    if renamed := _renamed(row, file):
-        return f"unknown field {name!r:.80}{renamed}"
-    more = "put extra values under 'meta'"
-    if file is not None:
-        more += ", or name the columns to read, and others are left out: --columns document=...,answer=..."
-        more += _IN_RECIPE
-    return f"{unknown('field', name, FIELDS)}; {more}"
-
-
-def _missing(row: Mapping[str, Any], file: object, columns: Columns | None = None) -> str:
-    has = f"{', '.join(row) or 'nothing'}"
-    other = "" if file is None else f"{_SAY_SO} FIELD=COLUMN,...{_IN_RECIPE}"
-    return f"is missing (the row has: {has:.200}){_renamed(row, file, columns) or other}"
-
-
-def other_columns(row: Mapping[str, Any]) -> dict[str, str]:
-    """Fields of a sample that a row holds under another name, and that name."""
-    own = {str(name).strip().lower(): name for name in row}
-    found: dict[str, str] = {}
-    for field in FIELDS:
-        names = (field, *OTHER_NAMES.get(field, "").split())
-        column = next((own[name] for name in names if name in own), field)
-        texts = field == "meta" and isinstance(row.get(column), str)  # of any form
-        if column not in (field, *found.values()) and not texts:
-            found[field] = column
-    return found
-
-
-def _renamed(row: Mapping[str, Any], file: object, columns: Columns | None = None) -> str:
-    """Advice for a row with other names: the ``--columns`` to write, including ``columns`` already given."""
-    found = {**other_columns(row), **(columns or {})}
-    if len(found) == len(columns or {}):
-        return ""
-    if file is None:
-        return "; rename " + ", ".join(f"{column!r} to {field!r}" for field, column in found.items())
-    pairs = ",".join(f"{field}={column}" for field, column in found.items())
-    return f"{_SAY_SO} {pairs}{_IN_RECIPE}"
-
-
 def row_from_sample(sample: Sample) -> dict[str, Any]:
     """The JSON form of a sample, fields in the order of :data:`FIELDS`."""
     values = {name: getattr(sample, name) for name in FIELDS}
     return {**values, "meta": dict(sample.meta)}
-
-
-def named_fields(
-    row: Mapping[str, Any], columns: Columns | None, file: object, line: int | None = None
-) -> dict[str, Any]:
-    """A row keyed by field. Fields not in ``columns`` are read from the column of the same name.
-
-    Raises:
-        InputError: if a column in ``columns`` or a required field is missing.
-    """
-    columns = columns or {}
-    for field, column in columns.items():
-        if column not in row:
-            raise InputError(unknown("column", column, row), file=file, line=line, field=field)
-    found = dict(row)
-    if columns:
-        own = {name: row[name] for name in FIELDS if name in row and name not in columns.values()}
-        found = {**own, **{field: row[column] for field, column in columns.items()}}
-    for name in REQUIRED:
-        if name not in found:
-            raise InputError(_missing(row, file, columns), file=file, line=line, field=name)
-    return found
 
 
 def read_samples(

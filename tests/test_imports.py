@@ -25,6 +25,7 @@ LEVELS = (
     {"errors", "types", "markdown", "progress"},
     {"files"},
     {"rows"},
+    {"columns"},
     {"configs", "samples", "checker", "shipped"},
     {"prompting", "formats", "remote", "baselines"},
     {"models", "injections"},

@@ -8,11 +8,11 @@ from pydantic import Field, NonNegativeInt, PositiveInt, field_validator, model_
 from data_pipeline.sources.forms import FORMS, LABELLED
 from data_pipeline.sources.readers import KINDS, OWN, READERS, WINDOWED
 from data_pipeline.sources.windows import WINDOW_TOKENS
+from judge.columns import FIELDS
 from judge.configs import Place, StrictConfig
 from judge.errors import unknown
 from judge.formats.shared import SIDED
 from judge.rows import plain_label
-from judge.samples import FIELDS
 from judge.types import Label, Language, Task
 
 

@@ -14,11 +14,12 @@ from data_pipeline.sources import hub, squad
 from data_pipeline.sources.config import SourceConfig
 from data_pipeline.sources.forms import read_row
 from data_pipeline.sources.forms.base import Asked, LeftOut
+from judge.columns import named_fields
 from judge.errors import InputError, unknown
 from judge.formats.files import group_of
 from judge.formats.records import Record
 from judge.rows import FILE_TYPES, file_type, meanings_of, plain_label, read_rows
-from judge.samples import named_fields, sample_from_row
+from judge.samples import sample_from_row
 from judge.types import Sample
 
 

@@ -79,6 +79,7 @@ def _load(
 ) -> list[Sample]:
     """The samples of a file, or of a benchmark by its name; see :func:`judge.samples.read_samples`."""
     from eval.benchmarks import BENCHMARKS, load_benchmark
+    from judge.columns import find_columns
     from judge.samples import read_samples
 
     if name in BENCHMARKS:
@@ -86,7 +87,8 @@ def _load(
     if not Path(name).suffix:
         raise InputError(unknown("benchmark", name, BENCHMARKS) + "; or give a file of samples")
     means = parse_gold_labels(gold_labels)
-    return list(read_samples(name, parse_columns(columns), labels=means, labelled=labelled))
+    named = find_columns(Path(name), parse_columns(columns))
+    return list(read_samples(name, named, labels=means, labelled=labelled))
 
 
 def _draw(samples: list[Sample], per_source: int | None, sources: list[str], seed: int) -> list[Sample]:

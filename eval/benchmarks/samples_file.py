@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from eval.benchmarks.base import Benchmark
+from judge.columns import Columns, find_columns
 from judge.rows import Meanings, as_file
-from judge.samples import Columns, read_samples
+from judge.samples import read_samples
 from judge.types import Sample
 
 
@@ -19,13 +20,13 @@ def samples_file(
 
     Args:
         path: a file of one of the :data:`judge.rows.FILE_TYPES`.
-        columns: the file's column names, if they differ; see :func:`judge.samples.read_samples`.
+        columns: the file's column names; usual ones are found, see :func:`judge.columns.find_columns`.
         encoding: the text encoding, if it is not UTF-8.
         labels: the meaning of custom label values.
     """
 
     def read(_: Path | None) -> Iterator[Sample]:
         with as_file(path, encoding) as file:
-            yield from read_samples(file, columns, labels=labels, gold=True)
+            yield from read_samples(file, find_columns(file, columns), labels=labels, gold=True)
 
     return Benchmark(name=path.name, title=str(path), read=read)

@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from judge.checker import Checker
+from judge.columns import Columns
 from judge.errors import InputError, JudgeError, counted
 from judge.files import Appender, differences, locked, read_whole, whole_rows, write_json
 from judge.models.base import with_weights
 from judge.rows import check_jsonl_outputs
-from judge.samples import Columns, read_samples
+from judge.samples import read_samples
 from judge.types import Sample, Verdict, verdict_from_json, verdict_to_json
 
 Row = dict[str, Any]

@@ -16,9 +16,9 @@ from judge.backends.vllm_engine import VLLMSettings
 from judge.batch.cluster import Cluster
 from judge.batch.file import Row, judge_rows, unlabelled
 from judge.checker import Checker, in_chunks
+from judge.columns import Columns
 from judge.errors import InputError, JudgeError
 from judge.load import load_judge
-from judge.samples import Columns
 from judge.types import Sample
 
 

@@ -53,6 +53,7 @@ def batch_command(
     """Judge a file of samples. Verdicts are written one by one, so an interrupted run can be resumed."""
     from judge.batch.file import Engine, LocalEngine, judge_file
     from judge.batch.summary import shown, summarize
+    from judge.columns import find_columns
     from judge.judge import CHUNK
     from judge.load import load_judge
 
@@ -77,7 +78,15 @@ def batch_command(
         where = LocalEngine(partial(load_judge, model, **settings))
     watch = watch_languages(model, settings)
     with stage(out.name) as update, as_file(samples, encoding) as file:
-        counts = judge_file(file, out, where, columns=named, resume=resume, progress=update, seen=watch.see)
+        counts = judge_file(
+            file,
+            out,
+            where,
+            columns=find_columns(file, named),
+            resume=resume,
+            progress=update,
+            seen=watch.see,
+        )
     watch.tell()
     typer.echo(
         f"{out}: {counted(counts.verdicts, 'verdict')}, {counts.unparsed} without a label, "

@@ -73,6 +73,7 @@ def calibrate_command(
     from rich.console import Console
 
     from judge.calibration.fit import blaming_the_unread, check_enough, fit_calibration
+    from judge.columns import find_columns
     from judge.files import sha256_file
     from judge.formats.spans import check_spans
     from judge.rows import as_file
@@ -98,7 +99,8 @@ def calibrate_command(
     means = parse_gold_labels(gold_labels)
     with as_file(data, encoding) as file:
         check = check_spans if settings["claims"] else None
-        samples = list(read_samples(file, parse_columns(columns), labels=means, gold=True, check=check))
+        named = find_columns(file, parse_columns(columns))
+        samples = list(read_samples(file, named, labels=means, gold=True, check=check))
         digest = sha256_file(file)
     watch_languages(model, settings).look_through(samples)
     if seen := count_trained_on(model, samples):

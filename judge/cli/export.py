@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from judge.cli.options import COLUMNS, parse_columns
+from judge.columns import find_columns
 from judge.errors import InputError, warn
 from judge.shipped import REFERENCE
 
@@ -41,11 +42,10 @@ def export_command(
 
     if (samples is None) != unchecked:
         raise InputError("give --samples to compare on, or else --unchecked")
-    taken = (
-        None
-        if samples is None
-        else list(islice(read_samples(samples, parse_columns(columns), labelled=False), limit))
-    )
+    taken = None
+    if samples is not None:
+        named = find_columns(samples, parse_columns(columns))
+        taken = list(islice(read_samples(samples, named, labelled=False), limit))
     parity = export_judge(model, to, out, kind=kind, samples=taken, keep_failed=keep_failed)
     if parity is None:
         warn(f"{out}: was not compared with {model}")

@@ -40,7 +40,7 @@ COLUMNS = Annotated[
     str | None,
     typer.Option(
         metavar="FIELD=COLUMN,...",
-        help="Other names of columns in the file: document=context,answer=response.",
+        help="Columns of the file, where unusual: document=context,answer=response.",
     ),
 ]
 
@@ -99,7 +99,7 @@ def parse_columns(text: str | None) -> dict[str, str] | None:
     Raises:
         InputError: if it is not a list of ``field=column``, or names a field that samples do not have.
     """
-    from judge.samples import FIELDS
+    from judge.columns import FIELDS
 
     if text is None:
         return None

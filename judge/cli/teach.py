@@ -9,11 +9,12 @@ from judge.cli.demo import show
 from judge.cli.demo_steps import ADAPTED, NO_PREFERENCES, adapting_steps
 from judge.cli.options import COLUMNS, ENCODING, GOLD_LABELS, parse_columns, parse_gold_labels
 from judge.cli.running import run, say
+from judge.columns import find_columns
 from judge.configs import text_override
 from judge.errors import DATA, InputError, counted, require
 from judge.files import check_names, read_whole, sha256_file, write_json
-from judge.rows import FILE_TYPES, Meanings, as_file, check_jsonl_outputs, read_rows
-from judge.samples import OTHER_NAMES, REQUIRED, Columns, other_columns, read_samples, write_samples
+from judge.rows import FILE_TYPES, as_file, check_jsonl_outputs, read_rows
+from judge.samples import read_samples, write_samples
 from judge.types import Label, Sample
 
 FEWEST = 40
@@ -37,7 +38,8 @@ def teach_command(
     require("judge teach", "data", *DATA)
     check_names(out)
     with as_file(file, encoding) as readable:
-        samples = read_answers(readable, parse_columns(columns) or {}, parse_gold_labels(gold_labels))
+        named = find_columns(readable, parse_columns(columns))
+        samples = list(read_samples(readable, named, labels=parse_gold_labels(gold_labels)))
         begun = {"file": sha256_file(readable), "columns": columns, "gold_labels": gold_labels}
     check_answers(samples, file)
     note, answers = out / BEGUN, out / "answers.jsonl"
@@ -76,34 +78,6 @@ def check_held_out(data: Path, file: Path) -> None:
             f"on: those held out are {held_out}. Give more answers, and name another --out",
             file=file,
         )
-
-
-def read_answers(file: Path, columns: Columns, labels: Meanings | None = None) -> list[Sample]:
-    """The rows of a file as samples; columns not in ``columns`` are found by their usual names.
-
-    Raises:
-        InputError: if a column is not found, or a row is wrong.
-    """
-    row: dict[str, object] = {}
-    for _, one in read_rows(file, columns.get("document", "document")):
-        row |= one  # a column may begin in a later row
-    if not row:
-        raise InputError("holds no sample", file=file)
-    other = other_columns(row)
-    found = {field: columns.get(field, other.get(field, field)) for field in OTHER_NAMES}
-    for field, column in found.items():
-        if column not in row and (field in columns or field in REQUIRED):
-            looked = columns.get(field) or " or ".join((field, *OTHER_NAMES[field].split())[:4])
-            raise InputError(
-                f"no column is named {looked} (there are: {', '.join(row)}); say --columns {field}=COLUMN",
-                file=file,
-                field=field,
-            )
-    there = {field: column for field, column in found.items() if column in row}
-    say("columns: " + ", ".join(f"{field} = {column}" for field, column in there.items()))
-    # A column named here must be in every row; a plain "label" or "question" may be missing in some.
-    named = {field: column for field, column in there.items() if field != column or field in REQUIRED}
-    return list(read_samples(file, {**columns, **named}, labels=labels))
 
 
 def check_answers(samples: list[Sample], file: Path) -> None:

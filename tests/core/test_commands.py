@@ -264,7 +264,7 @@ def test_an_answer_that_does_not_fit(document: Path, model_folder: ModelFolder, 
          "; to resume: judge data build demo --out o --overwrite"),
         ("encoder demo output=o --overwrite", "judge.training.encoder.train_encoder",
          "; to resume: judge encoder demo output=o --resume"),
-        ("teach {file}", "judge.cli.teach.read_answers", "; to resume: judge teach {file}"),
+        ("teach {file}", "judge.cli.teach.find_columns", "; to resume: judge teach {file}"),
         ("batch {file} -o o", "judge.batch.file.judge_file", "; to resume: judge batch {file} -o o --resume"),
     ],
 )  # fmt: skip
