@@ -18,6 +18,7 @@ from judge.cli.options import (
     ENCODING,
     GOLD_LABELS,
     Settings,
+    introduce,
     loads_judge,
     parse_columns,
     parse_gold_labels,
@@ -27,6 +28,7 @@ from judge.cli.options import (
 from judge.cli.settings import setting
 from judge.errors import InputError
 from judge.progress import say, stage
+from judge.shipped import REFERENCE
 from judge.types import Sample
 
 if TYPE_CHECKING:
@@ -76,9 +78,8 @@ def _sets(
 def eval_command(
     settings: Settings,
     model: Annotated[
-        str | None,
-        typer.Option(help="Hub id, folder, baseline:NAME, METHOD:MODEL (selfcheck, ragas), replay:FILE."),
-    ] = None,
+        str, typer.Option(help="Hub id, folder, baseline:NAME, METHOD:MODEL (selfcheck, ragas), replay:FILE.")
+    ] = REFERENCE,
     benchmarks: Annotated[str | None, typer.Option(help="Benchmarks, separated by commas, or all.")] = None,
     samples: Annotated[
         list[Path] | None, typer.Option(help="A file of labelled samples; repeatable.")
@@ -136,8 +137,6 @@ def eval_command(
     names = parse_names(benchmarks, "--benchmarks")
     if names == [OPEN_FACTUAL] and not samples:
         raise InputError(f"{OPEN_FACTUAL} alone measures no judge; use judge open-factual --model MODEL")
-    if model is None:
-        raise InputError("give --model, the judge to measure (reference: the toolkit's own judge)")
     from eval.gates import check_limits, parse_limits
 
     limits = parse_limits(fail_under or [])
@@ -145,6 +144,7 @@ def eval_command(
         from eval.default_sets import default_sets
 
         names, samples = default_sets(model, data_dir)
+    introduce(model)
     recorded = model.startswith("replay:")
     if names and not samples and not recorded and settings["decoding"] is None:
         settings = {**settings, "decoding": "free"}  # as published figures were measured

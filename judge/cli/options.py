@@ -16,6 +16,7 @@ from judge.judge import MAX_NEW_TOKENS, Decodings
 from judge.models.identity import ENCODER, SECOND, read_identity
 from judge.models.quantization import QuantizationChoice
 from judge.models.weights import Precision
+from judge.progress import say
 from judge.shipped import JUDGES, REFERENCE, is_baseline
 from judge.types import Label, Mode
 
@@ -221,10 +222,9 @@ def introduce(model: str) -> None:
     measured, kind = found["measured"], "an encoder" if found["stage"] == ENCODER else "a language model"
     if SECOND in found:
         kind = "two encoders"
-    typer.echo(
+    say(
         f"judge: {model}, {kind} of {found['parameters'] / 1e6:.0f}M parameters; balanced accuracy "
-        f"{measured['balanced_accuracy']:.1f} % on {measured['on']}",
-        err=True,
+        f"{measured['balanced_accuracy']:.1f} % on {measured['on']}"
     )
 
 

@@ -184,11 +184,19 @@ def test_constrained_replies_on_a_benchmark_are_told(data: Path, monkeypatch: py
         assert ("(--set decoding=free)" in " ".join(result.stderr.split())) is told
 
 
+def test_the_toolkits_judge_is_the_default(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(
+        "judge.load.load_judge", lambda model, **_: asked.append(model) or TrivialBaseline(PASS_BASELINE)
+    )
+    assert "judge: reference, two encoders" in call("--set bootstrap=0", f"--samples {data}").stderr
+    assert asked == ["reference"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (f"--model {PASS_BASELINE} --benchmarks ragtruht", "did you mean 'ragtruth'"),
-        ("--samples DATA", "give --model"),
         (f"--model {PASS_BASELINE} --samples bad\udcff.jsonl", "the name is not UTF-8; give another"),
         ("--benchmarks open_factual_bench", "use judge open-factual"),
         ("--model baseline:pass", "unknown baseline"),
