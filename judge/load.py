@@ -99,8 +99,6 @@ def load_judge(
             not installed, ``prior`` is given for an uncalibrated judge, or a cascade setting without one.
     """
     model = str(model)
-    if cascade is not None and claims:
-        raise InputError("claims are judged by one judge; omit --cascade or --claims")
     for name, changed in (
         ("cascade_threshold", cascade_threshold != SURE),
         ("cascade_weight", cascade_weight != 0),
@@ -108,17 +106,17 @@ def load_judge(
         if changed and cascade is None:
             raise InputError("is for --cascade; name the cheaper judge, or omit it", field=name)
 
-    def finished(judge: Checker, identity: dict[str, Any]) -> Checker:
+    def finished(judge: Checker) -> Checker:
+        if cascade is not None:
+            at = getattr(judge, "threshold", None)
+            rule = is_baseline(cascade)  # it has no threshold
+            cheap = load_judge(cascade, prior=prior, threshold=None if rule else threshold)
+            judge = CascadeJudge(cheap, judge, cascade_threshold, cascade_weight, at)
         if claims:
-            from judge.claims.checker import with_claims
+            from judge.claims.checker import ClaimsJudge
 
-            return with_claims(judge, identity, model)
-        if cascade is None:
-            return judge
-        at = getattr(judge, "threshold", None)
-        rule = is_baseline(cascade)  # it has no threshold
-        cheap = load_judge(cascade, prior=prior, threshold=None if rule else threshold)
-        return CascadeJudge(cheap, judge, cascade_threshold, cascade_weight, at)
+            judge = ClaimsJudge(judge)
+        return judge
 
     if mode is not None and mode not in MODES:
         raise InputError(unknown("mode", mode, MODES))
@@ -134,7 +132,7 @@ def load_judge(
             option = "threshold" if threshold is not None else "prior"
             raise InputError(f"{model} is a rule without a {option}; omit --{option}")
         baseline = TrivialBaseline(model, baseline_data)
-        return finished(baseline, {})
+        return finished(baseline)
     from judge.calibration.threshold import deciding
     from judge.encoder.load import is_encoder
     from judge.pages.load import reads_pages
@@ -163,7 +161,7 @@ def load_judge(
         )
         _warn_of_misfit(encoder, model)
         decided = deciding("verdict", encoder.calibrations, encoder.calibration(), threshold, prior)
-        return finished(replace(encoder, **decided), identity)
+        return finished(replace(encoder, **decided))
     for option, chosen in (("labels", labels), ("pair", pair)):
         if chosen:
             raise InputError(f"{model} is not an encoder; {option} does not apply to it")
@@ -202,7 +200,7 @@ def load_judge(
         judge = replace(judge, calibrations=read_calibrations(model, revision))
         _warn_of_misfit(judge, model)
     decided = deciding(mode, judge.calibrations, judge.calibration(), threshold, prior)
-    return finished(replace(judge, **decided), identity)
+    return finished(replace(judge, **decided))
 
 
 def _load_encoder(

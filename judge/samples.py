@@ -1,7 +1,7 @@
 """Reads samples from files and requests, checking each row once; writes samples as JSON Lines."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -125,7 +125,6 @@ def read_samples(
     labels: Meanings | None = None,
     labelled: bool = True,
     gold: bool = False,
-    check: Callable[[Sample], object] | None = None,
 ) -> Iterator[Sample]:
     """Yield the samples of a file, in order.
 
@@ -138,7 +137,6 @@ def read_samples(
             label column is named after one label (``is_hallucinated``).
         labelled: refuse unknown labels; ``False`` drops them, for uses that need none.
         gold: refuse samples without a label.
-        check: called with each sample; its ``InputError`` gets file and line.
 
     Raises:
         InputError: if a row is wrong, an id occurs twice, or the file has no rows.
@@ -153,11 +151,6 @@ def read_samples(
         if gold and sample.label is None:
             message = f"is missing; sample {sample.id!r:.80} needs a gold label (PASS or FAIL)"
             raise InputError(message, file=path, line=line, field="label")
-        try:
-            if check is not None:
-                check(sample)
-        except InputError as error:
-            raise InputError(error.found, file=path, line=line, field=error.field) from None
         if sample.id in seen:
             raise InputError(
                 f"{sample.id!r} is already on line {seen[sample.id]}", file=path, line=line, field="id"

@@ -122,7 +122,7 @@ class Benchmark:
             kept = getattr(second, "threshold", None) == getattr(judge.second, "threshold", None)
             return replace(judge, first=first, second=second, threshold=judge.threshold if kept else None)
         if isinstance(judge, ClaimsJudge):
-            return replace(judge, judge=self.judge(judge.judge), calibration=None)
+            return ClaimsJudge(self.judge(judge.judge))
         if not isinstance(judge, Judge) or not isinstance(judge.prompt, BuiltinPrompt):
             return judge
         return self.ask(_uncalibrated(judge, self.name))

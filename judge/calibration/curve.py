@@ -217,17 +217,12 @@ def read_calibrations(model: str, revision: str | None = None) -> dict[Mode, Cal
         found = read_identity(model, revision).get("calibration", {}).items()
         return {mode: Calibration.model_validate(values) for mode, values in found}
     except (InputError, ValueError, AttributeError, ValidationError) as error:
-        raise unreadable(error, model, "calibration") from None
-
-
-def unreadable(error: Exception, model: str, field: str, of: str = "", option: str = "") -> InputError:
-    """The error for a field of ``judge.json`` that is not a valid calibration, such as ``of`` claims."""
-    reason = str(error).partition("\n")[0]
-    return InputError(
-        f"holds no calibration{of} that can be read ({reason}); remove it, and run judge calibrate{option}",
-        file=Path(model) / JUDGE_FILE,
-        field=field,
-    )
+        reason = str(error).partition("\n")[0]
+        raise InputError(
+            f"holds no calibration that can be read ({reason}); remove it, and run judge calibrate",
+            file=Path(model) / JUDGE_FILE,
+            field="calibration",
+        ) from None
 
 
 def threshold_named(threshold: str | None, calibration: Calibration | None) -> float | None:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from judge.calibration.curve import Calibration, Method, Target, fitted_for
-from judge.claims.calibration import FIELD
 from judge.cli.options import (
     CASCADE,
     COLUMNS,
@@ -36,12 +35,11 @@ if TYPE_CHECKING:
 
     from judge.encoder.calibrated import CalibratedEncoder
     from judge.judge import Judge
-    from judge.types import Sample
 
 TARGET = 0.9
 
 
-@loads_judge(without=("threshold", "prior", *CASCADE, "base_url", "call_cache"))
+@loads_judge(without=("threshold", "prior", "claims", *CASCADE, "base_url", "call_cache"))
 def calibrate_command(
     model: Annotated[
         str, typer.Option(metavar="JUDGE", help="A folder, which keeps the calibration; others need --out.")
@@ -67,25 +65,15 @@ def calibrate_command(
     """Calibrate p(FAIL) on labelled samples, and find thresholds for a precision and a recall of FAIL.
 
     They hold where about the same share of answers is hallucinated as in the samples.
-
-    --claims calibrates sentences instead; the samples' meta must then have spans.
     """
     from rich.console import Console
 
     from judge.calibration.fit import blaming_the_unread, check_enough, fit_calibration
     from judge.columns import find_columns
     from judge.files import sha256_file
-    from judge.formats.spans import check_spans
     from judge.rows import as_file
     from judge.samples import read_samples
 
-    for name, changed in (
-        ("method", method != "platt"),
-        ("target_precision", target_precision != TARGET),
-        ("target_recall", target_recall != TARGET),
-    ):
-        if changed and settings["claims"]:
-            raise InputError(f"{name} has no effect with --claims; omit one of them", field="--set")
     if out is None and not Path(model).is_dir():
         raise InputError(
             f"{model} is not a local folder, where its calibration would be kept; --out FOLDER calibrates a "
@@ -98,9 +86,8 @@ def calibrate_command(
     identity = read_identity(model)
     means = parse_gold_labels(gold_labels)
     with as_file(data, encoding) as file:
-        check = check_spans if settings["claims"] else None
         named = find_columns(file, parse_columns(columns))
-        samples = list(read_samples(file, named, labels=means, gold=True, check=check))
+        samples = list(read_samples(file, named, labels=means, gold=True))
         digest = sha256_file(file)
     watch_languages(model, settings).look_through(samples)
     if seen := count_trained_on(model, samples):
@@ -109,9 +96,6 @@ def calibrate_command(
             "calibrated on what it remembers, it is too sure of itself"
         )
     check_enough([one.label is Label.FAIL for one in samples], [one.unit for one in samples], data)
-    if settings["claims"]:
-        _fit_claims(model, settings, data, samples, digest, out)
-        return
     judge = _load(model, settings)
     raw, loaded = replace(judge, calibrations={}), judge.describe()
     verdicts = list(track(raw.iter_check(samples), data.name, len(samples)))
@@ -130,8 +114,6 @@ def calibrate_command(
         )
     fitted = {judge.mode: calibration.model_dump(mode="json")}
     identity["calibration"] = {**identity.get("calibration", {}), **fitted}
-    if not _scores_words(judge):  # its sentences were judged as answers, by the curve that is replaced
-        identity.pop(FIELD, None)
     kept = _keep(model, identity, out)
 
     if len(scored) < len(samples):
@@ -156,16 +138,8 @@ def _keep(model: str, identity: dict[str, Any], out: Path | None) -> Path:
     return out / JUDGE_FILE
 
 
-def _scores_words(judge: "Judge | CalibratedEncoder") -> bool:
-    """Whether sentences are scored by their words instead of being judged as answers."""
-    from judge.judge import Judge
-
-    return not isinstance(judge, Judge) and getattr(judge.network, "marks_tokens", True)
-
-
 def _load(model: str, settings: Settings) -> "Judge | CalibratedEncoder":
     """Load the judge, without warnings about a calibration that does not apply, since it gets replaced."""
-    from judge.claims.checker import ClaimsJudge
     from judge.encoder.calibrated import CalibratedEncoder
     from judge.judge import Judge
     from judge.load import load_judge
@@ -173,45 +147,9 @@ def _load(model: str, settings: Settings) -> "Judge | CalibratedEncoder":
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".* is set aside", category=JudgeWarning)
         judge = load_judge(model, **settings)
-    judge = judge.judge if isinstance(judge, ClaimsJudge) else judge
     if not isinstance(judge, Judge | CalibratedEncoder):
         raise InputError(f"{model} is not a model with probabilities of its own")
     return judge
-
-
-def _fit_claims(
-    model: str, settings: Settings, data: Path, samples: "list[Sample]", digest: str, out: Path | None
-) -> None:
-    """Fit the curve of the sentences' probabilities, and store it."""
-    from judge.calibration.fit import blaming_the_unread
-    from judge.claims.fit import UNMARKED, Labelled, fit_claims, sentence_verdicts, wrong_sentences
-
-    if settings["mode"] == "reason":
-        raise InputError("claims are calibrated in verdict mode, which has probabilities; omit --mode")
-    marks = [wrong_sentences(sample) for sample in samples]
-    if not any(any(wrong or ()) for wrong in marks):
-        raise InputError(UNMARKED)  # before an hour of judging
-    if unmarked := marks.count(None):
-        typer.echo(f"{counted(unmarked, 'FAIL answer')} without marks: their sentences are not used")
-    judge = _load(model, settings)
-    verdicts = list(track(sentence_verdicts(judge, samples), data.name, len(samples)))
-    found = Labelled()
-    taken = [found.add(sample, sentences) for sample, sentences in zip(samples, verdicts, strict=True)]
-    unread = [some for some, had in zip(verdicts, taken, strict=True) if not had]
-    with blaming_the_unread(data, [next((one.error for one in some if one.error), None) for some in unread]):
-        fitted = fit_claims(found, **fitted_for(judge.describe(), digest))
-    identity = read_identity(model)
-    kept = _keep(model, {**identity, FIELD: fitted.model_dump(mode="json")}, out)
-    if not all(taken):
-        typer.echo(f"omitted {counted(taken.count(False), 'sample')} without a probability")
-    for line in (
-        f"{fitted.marked_sentences} sentences ({fitted.wrong_sentences} wrong) of {fitted.samples} answers "
-        f"({fitted.fail} FAIL) about {fitted.groups} documents",
-        f"sentences: AUROC {fitted.auroc_sentences:.3f}, calibration error {fitted.ece_sentences:.4f}",
-        "the calibration error is out of fold by document",
-        f"{kept}: holds the calibration of claims",
-    ):
-        typer.echo(line)
 
 
 def _table(before: Sequence[float], after: Sequence[float], fails: Sequence[bool]) -> "Table":

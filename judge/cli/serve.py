@@ -58,12 +58,7 @@ def serve_command(
         raise InputError(f"{model} learns from the labels of what it judges, which requests do not have")
     introduce(model)
     with listen_on(host, port) as listener:  # before the model, which takes long to load
-        # The claims of judge.json are calibrated for one judge, not for two in a cascade.
-        changed = {
-            "claims": settings["cascade"] is None,
-            "max_length": settings["max_length"] or PROMPT_TOKENS,
-        }
-        judge = load_judge(model, **{**settings, **changed})
+        judge = load_judge(model, **{**settings, "max_length": settings["max_length"] or PROMPT_TOKENS})
         config = uvicorn.Config(
             create_app(judge, limits, token, watch_languages(model, settings, at_once=True).see),
             log_level="warning",

@@ -12,7 +12,7 @@ from judge.encoder.packed import PACKED, SCALE, unpack
 from judge.encoder.second import Second, copy_second
 from judge.errors import InputError
 from judge.files import JUDGE_FILE, appearing, write_json
-from judge.models.identity import ENCODER, FITTED, SECOND, read_identity
+from judge.models.identity import ENCODER, SECOND, read_identity
 from judge.models.trained_on import read_trained_on, write_trained_on
 from judge.progress import track
 
@@ -80,7 +80,7 @@ def pack(judges: Sequence[Path], out: Path, second: Path | None = None, shares: 
         packed[name] = value
         if value.ndim == 2:
             packed[name], packed[name + SCALE] = rounded(value)
-    for field in (*FITTED, SECOND):
+    for field in ("calibration", SECOND):
         identity.pop(field, None)
     if len(judges) > 1:
         identity["packed"] = {"mean_of": [told(known) for known in identities]}

@@ -21,7 +21,7 @@ from judge.encoder.calibrated import CalibratedEncoder
 from judge.encoder.spans import labelled
 from judge.errors import InputError
 from judge.files import JUDGE_FILE, write_json
-from judge.models.identity import ENCODER, FITTED, SECOND, read_identity
+from judge.models.identity import ENCODER, SECOND, read_identity
 from judge.models.trained_on import FILE as TRAINED_ON
 from judge.prompting.finishing import finish
 from judge.types import Label, Sample, Span, Usage, Verdict
@@ -162,6 +162,5 @@ def copy_second(second: Path, judge: Path) -> None:
     if identity.get("stage") != ENCODER or SECOND in identity:
         raise InputError("expected the folder of an encoder judge, without a second one", file=second)
     shutil.copytree(second, judge / SECOND, ignore=shutil.ignore_patterns("README.md", TRAINED_ON))
-    write_json(
-        judge / SECOND / JUDGE_FILE, {name: value for name, value in identity.items() if name not in FITTED}
-    )
+    identity.pop("calibration", None)  # the judge has one for both
+    write_json(judge / SECOND / JUDGE_FILE, identity)

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from judge.errors import InputError
 from judge.types import Label, Sample
 
 
@@ -11,18 +10,6 @@ def is_span(span: Any, text: str) -> bool:
     """Whether ``span`` is an object whose integers ``start`` and ``end`` mark a part of ``text``."""
     start, end = (span.get(key) if isinstance(span, Mapping) else None for key in ("start", "end"))
     return type(start) is int and type(end) is int and 0 <= start < end <= len(text)
-
-
-def check_spans(sample: Sample) -> None:
-    """Raise ``InputError`` if ``meta.spans`` is given and no list of {start, end} in the answer."""
-    spans, answer = sample.meta.get("spans"), sample.answer
-    fit = isinstance(spans, list | tuple) and all(is_span(one, answer) for one in spans)
-    if spans is not None and not fit:
-        raise InputError(
-            f"holds {spans!r:.80}, expected a list of {{start, end}}: integers, 0 <= start < end <= "
-            f"{len(answer)}, the characters of the answer",
-            field="meta.spans",
-        )
 
 
 def wrong_spans(sample: Sample) -> list[tuple[int, int]] | None:

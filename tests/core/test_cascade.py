@@ -103,13 +103,20 @@ def test_a_threshold_is_that_of_both() -> None:
     assert load_judge(cascade="baseline:always-pass", threshold="0.95").describe()["threshold"] == 0.95
 
 
+def test_sentences_are_judged_by_both() -> None:
+    sample = Sample("s", "It is red. It is old.", "It is red. It is new.")
+    [verdict] = load_judge("baseline:always-fail", cascade="baseline:always-pass", claims=True).check(
+        [sample]
+    )
+    assert verdict.p_fail == 0 and [claim.p_fail for claim in verdict.claims] == [0, 0]
+
+
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
         ({"cascade_threshold": 0.4}, "from 0.5 to 1"),
         ({"cascade_threshold": float("nan")}, "from 0.5 to 1"),
         ({"cascade_weight": 2}, "cascade_weight.: is 2, expected a number from 0 to 1"),
-        ({"claims": True}, "--cascade or --claims"),
         ({"cascade_weight": 0.5, "cascade": None}, "cascade_weight.: is for --cascade"),
     ],
 )

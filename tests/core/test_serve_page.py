@@ -107,7 +107,7 @@ def test_an_answer_is_judged_sentence_by_sentence_by_keyboard(opened: Callable[.
     assert "%" in tab.locator("#chance").text_content()
     assert "not calibrated" in tab.locator("#meaning").text_content()
     assert "1 of 3 sentences" in tab.locator("#said").text_content()
-    assert "Sentences are hints" in tab.locator("#hints").text_content()
+    assert "Sentences are hints" in tab.locator("#result").text_content()
     tab.keyboard.press("Tab")
     tab.keyboard.press("ArrowRight")
     tab.keyboard.press("ArrowRight")

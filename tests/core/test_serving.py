@@ -20,7 +20,6 @@ import pytest
 
 from judge.baselines.rules import TrivialBaseline
 from judge.checker import Checker
-from judge.claims.checker import ClaimsJudge
 from judge.cli.main import main
 from judge.errors import InputError
 from judge.judge import Judge
@@ -177,7 +176,6 @@ def test_claims_are_told_where_they_are_asked_for(run: Callable[..., Running]) -
     many = server.client.post("/v1/judge", json=body | {"samples": [row, row]})
     assert many.status_code == 413 and "4 sentences" in many.json()["detail"]
     assert server.judge(row, row).status_code == 200
-    assert server.client.get("/v1/model").json()["calibrated_claims"] is False
 
 
 def test_model_and_health(run: Callable[..., Running]) -> None:
@@ -363,6 +361,8 @@ def test_samples_come_in_the_forms_that_batch_takes(baseline: Running) -> None:
     for given in ({"id": "a"}, {"id": "a"}), ({"id": "row-2"}, {}):
         detail = baseline.judge(*(ONE | more for more in given)).json()["detail"]
         assert detail == f"samples.1.id: {given[0]['id']!r} is already that of samples.0"
+    assert baseline.judge(ONE | {"task": "", "language": ""}).status_code == 200
+    assert baseline.client.post("/v1/judge", json={"samples": [ONE], "claims": 0.0}).status_code == 422
     for wrong in ({"sample": [ONE]}, {"samples": [ONE], "sample": 1}):
         detail = baseline.client.post("/v1/judge", json=wrong).json()["detail"]
         assert detail.startswith("sample: unknown field 'sample'; did you mean 'samples'? (known: claims")
@@ -472,25 +472,9 @@ def test_the_command_bounds_the_tokens_of_a_prompt(
     assert asked == [bound]
 
 
-@pytest.mark.parametrize(("options", "alone"), [([], True), (["--cascade", "baseline:always-pass"], False)])
-def test_the_calibration_of_claims_is_that_of_one_judge(
-    options: list[str], alone: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    told: list[bool] = []
-
-    def app(judge: Checker, *_: Any) -> None:
-        told.append(isinstance(judge, ClaimsJudge) and judge.calibration is not None)
-        raise InputError("this is enough")
-
-    monkeypatch.setattr("judge.serving.app.create_app", app)
-    with pytest.raises(SystemExit):
-        main(["serve", "--port", "0", *options])
-    assert told == [alone]
-
-
 def test_a_baseline_is_not_looked_for_on_the_hub(monkeypatch: pytest.MonkeyPatch, refused: Refused) -> None:
     monkeypatch.setattr("judge.models.identity.fetch", lambda *_: pytest.fail("asked the Hub"))
-    monkeypatch.setattr("judge.claims.checker.with_claims", Mock(side_effect=InputError("this is enough")))
+    monkeypatch.setattr("judge.serving.app.create_app", Mock(side_effect=InputError("this is enough")))
     assert "this is enough" in refused("serve", "--model", "baseline:always-pass", "--port", "0")
 
 

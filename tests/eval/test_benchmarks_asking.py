@@ -33,7 +33,6 @@ from judge.baselines.rules import TrivialBaseline
 from judge.calibration.curve import Calibration, Curve, Threshold
 from judge.calibration.threshold import deciding
 from judge.cascade import CascadeJudge
-from judge.claims.calibration import ClaimsCalibration
 from judge.claims.checker import ClaimsJudge
 from judge.errors import JudgeWarning
 from judge.judge import Judge
@@ -116,12 +115,8 @@ def test_judges_that_ask_others_are_asked_in_its_prompt_too(benchmark: Benchmark
     cascade = benchmark.judge(CascadeJudge(cheap, Judge(Scripted()), 0.9))
     assert isinstance(cascade, CascadeJudge) and cascade.sure == 0.9
     assert prompt(cascade.first) == prompt(cascade) == prompt(alone)
-    claims = benchmark.judge(ClaimsJudge(Judge(Scripted()), CLAIMS))
-    assert isinstance(claims, ClaimsJudge) and claims.calibration is None  # fitted to the common prompt
-    assert prompt(claims) == prompt(alone)
-
-
-CLAIMS = ClaimsCalibration.model_construct()
+    claims = benchmark.judge(ClaimsJudge(Judge(Scripted())))
+    assert isinstance(claims, ClaimsJudge) and prompt(claims) == prompt(alone)
 
 
 def calibrated(**asked: Any) -> Judge:

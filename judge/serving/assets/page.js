@@ -144,7 +144,6 @@ function show() {
   byId("reasoning").textContent = verdict.reasoning || "";
   byId("sentences").lang = byId("shown").lang = sample.language;
   byId("detail").hidden = true;
-  byId("hints").textContent = hints();
   drawSentences();
   const doubted = verdict.claims.filter((claim) => doubtOf(claim) !== "low").length;
   const some = verdict.claims.length ? `, ${doubted} of ${verdict.claims.length} sentences in doubt` : "";
@@ -162,10 +161,6 @@ function doubtOf({ p_fail: chance }) {
 }
 
 const likely = (claim) => (claim.p_fail === null ? "not judged" : `${percent(claim.p_fail)} likely wrong`);
-
-// The sentences have no verdicts of their own.
-const hints = () =>
-  `Sentences are hints on where to look: the verdict is on the answer as a whole.${model?.calibrated_claims ? "" : " Their figures rank them, and are no shares."}`;
 
 function drawSentences() {
   const { sample, verdict } = judged;
