@@ -1,4 +1,4 @@
-"""A judge that says for every sentence of an answer how likely it is wrong, and which passage supports it."""
+"""A judge that says for every sentence of an answer how much to doubt it, and which passage supports it."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -102,7 +102,7 @@ def _readable(verdict: Verdict, sample: Sample, claims: bool) -> str:
             f"unsupported: {words.text!r}" + ("" if words.p is None or claims else f" ({words.p:.2f})")
         )
     if claims:
-        lines.append("probability that each sentence is wrong (the verdict is on the answer as a whole):")
+        lines.append("doubt about each sentence, 0 to 1 (the verdict is on the answer as a whole):")
         for claim in verdict.claims:
             chance = "  ?  " if claim.p_fail is None else f"{claim.p_fail:.3f}"
             window = verdict.windows[claim.window]

@@ -140,7 +140,7 @@ def _options(
         float | None, _judge(help="Share of your answers that is hallucinated, if known; adjusts p(FAIL).")
     ] = None,
     claims: Annotated[
-        bool, _judge("--claims", help="For every sentence: how likely it is wrong, and what supports it.")
+        bool, _judge("--claims", help="For every sentence: how much to doubt it, and what supports it.")
     ] = False,
     windows: Annotated[
         bool,

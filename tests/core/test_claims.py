@@ -154,7 +154,7 @@ def test_check_names_every_sentence(tmp_path: Path, ran: Ran) -> None:
     asked = ("check", "--model", "baseline:always-fail", "--document", f"@{bridge}", "--answer", ANSWER)
     lines = ran(*asked, "--claims").out.splitlines()
     assert lines[0] == "FAIL (hallucinated, p(FAIL) = 1.000)"
-    assert "probability that each sentence is wrong (the verdict is on the answer as a whole):" in lines
+    assert "doubt about each sentence, 0 to 1 (the verdict is on the answer as a whole):" in lines
     assert lines[-2] == "1.000  A storm damaged the pier."
     assert lines[-1].startswith("       document: In 1987 a storm")
     assert sum("FAIL" in line or "PASS" in line for line in lines) == 1  # one verdict, on the answer

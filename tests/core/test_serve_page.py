@@ -102,7 +102,7 @@ def test_an_answer_is_judged_sentence_by_sentence_by_keyboard(opened: Callable[.
     tab = opened(1280)
     judge(tab)
     parts = tab.locator("#sentences [role=button]")
-    assert [part.get_attribute("class") for part in parts.all()] == ["doubt low", "doubt high", "doubt low"]
+    assert [part.get_attribute("class") for part in parts.all()] == ["doubt low", "doubt middle", "doubt low"]
     assert tab.locator("#result").evaluate("node => node === document.activeElement")
     assert "%" in tab.locator("#chance").text_content()
     assert "not calibrated" in tab.locator("#meaning").text_content()

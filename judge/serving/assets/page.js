@@ -5,8 +5,9 @@ import { EXAMPLES } from "./examples.js";
 
 const TOKEN = "judge-token"; // kept until the tab is closed
 const FIELDS = ["document", "question", "answer", "task", "language"];
-const MIDDLE = 0.2; // from which probability on a sentence is in doubt; most are far below
-const HIGH = 0.5; // and from which it is likely wrong
+// Of RAGTruth's sentences 6 % are wrong below the first, 30 % between both, and 64 % above (docs/research/how-it-works.md).
+const MIDDLE = 0.2; // from which score on a sentence is in doubt
+const HIGH = 0.7; // and from which it is likely wrong
 const UNSURE = [0.35, 0.65]; // between these a verdict is not sure
 
 let token = sessionStorage.getItem(TOKEN) || "";
@@ -160,7 +161,7 @@ function doubtOf({ p_fail: chance }) {
   return chance >= HIGH ? "high" : chance >= MIDDLE ? "middle" : "low";
 }
 
-const likely = (claim) => (claim.p_fail === null ? "not judged" : `${percent(claim.p_fail)} likely wrong`);
+const doubtIn = (claim) => (claim.p_fail === null ? "not judged" : `doubt ${percent(claim.p_fail)}`);
 
 function drawSentences() {
   const { sample, verdict } = judged;
@@ -169,9 +170,9 @@ function drawSentences() {
   verdict.claims.forEach((claim, number) => {
     const start = toUnits(sample.answer, claim.span.start);
     const end = toUnits(sample.answer, claim.span.end);
-    const hint = el("span", { class: "hidden" }, ` (${likely(claim)}) `);
+    const hint = el("span", { class: "hidden" }, ` (${doubtIn(claim)}) `);
     // No <button>: it would not flow over lines like the sentence that it is.
-    const button = el("span", { role: "button", tabindex: "0", class: `doubt ${doubtOf(claim)}`, "aria-pressed": "false", title: likely(claim) }, sample.answer.slice(start, end), hint);
+    const button = el("span", { role: "button", tabindex: "0", class: `doubt ${doubtOf(claim)}`, "aria-pressed": "false", title: doubtIn(claim) }, sample.answer.slice(start, end), hint);
     button.addEventListener("click", () => choose(number));
     parts.push(sample.answer.slice(place, start), button);
     place = end;
@@ -191,7 +192,7 @@ function choose(number) {
   const end = toUnits(text, window.end);
   const mark = el("mark", {}, text.slice(start, end));
   byId("shown").replaceChildren(text.slice(0, start), mark, text.slice(end));
-  const which = `Sentence ${number + 1} of ${verdict.claims.length}: ${likely(claim)}.`;
+  const which = `Sentence ${number + 1} of ${verdict.claims.length}: ${doubtIn(claim)}.`;
   const advice = {
     low: "The passage that speaks for it most is marked.",
     middle: "The passage nearest to it is marked; read whether it speaks for it.",
