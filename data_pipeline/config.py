@@ -149,9 +149,6 @@ class DataConfig(StrictConfig):
     """Share of gold answers that get a pair of long answers, one with errors in some of its sentences."""
     refusals: Share = Field(default=0.0, ge=0, le=1)
     """Share of gold answers that get a pair of refusals: right for one document, wrong for the other."""
-    sentences: Share = Field(default=0.0, ge=0, le=1)
-    """Share of the labelled answers with known spans (RAGTruth, UHGEval, long answers) whose sentences become
-    samples of their own too, as many right as wrong ones where possible."""
     foreign_sentences: Share = Field(default=0.0, ge=0, le=1)
     """Share of gold answers that get a pair with a second answer appended, about the same document or another
     one: easy pairs, for a first try."""

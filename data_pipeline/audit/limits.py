@@ -50,11 +50,7 @@ OF_KIND: Mapping[tuple[str, str], float] = {
     ("answer_only", "document"): 0.55,  # one answer to two documents
     # Real answers give something away (RAGTruth: 0.67 by wording, 0.66 by length). HaluEval QA, at 0.98, can
     # be labelled without any reading.
-    **{
-        (figure, kind): 0.75
-        for figure in ("answer_only", "length", "pair", "coherence")
-        for kind in (LABELLED, "sentence")
-    },
+    **{(figure, LABELLED): 0.75 for figure in ("answer_only", "length", "pair", "coherence")},
 }
 """Limits for kinds that differ from :data:`LIMITS`."""
 MIN_PAIRS, MIN_DOCUMENTS = 40, 10

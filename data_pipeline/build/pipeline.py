@@ -25,7 +25,6 @@ from data_pipeline.config import DataConfig
 from data_pipeline.labels.judgements import drop_one_sided, note_judgements
 from data_pipeline.labels.recipe_teachers import Teachers
 from data_pipeline.labels.repeats import check_repeats
-from data_pipeline.labels.sentence_rows import sentence_rows
 from data_pipeline.labels.supported import only_supported
 from data_pipeline.leaks.gate import LeakGate
 from data_pipeline.sources.dropped import Dropped
@@ -116,8 +115,6 @@ def build(
             assign_splits(store, *splits, given=given.items())
             draw_labelled(store, sizes, config.seed, dropped.add)
         made, fillers = add_pairs(config, golds, store, teachers, dropped, workers)
-        if config.sentences:
-            store.add(sentence_rows(store, config.sentences, config.seed))
         if config.counterfactuals is not None:
             before = store.last()
             add_counterfactuals(config.counterfactuals, config.seed, golds, store, teachers, dropped)

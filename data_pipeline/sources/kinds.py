@@ -13,4 +13,4 @@ def kind_of(sample: Sample) -> str:
     """The kind of a sample; ``labelled`` if it has none, or one of another meaning in the ``meta`` of its
     source."""
     kind = sample.meta.get("kind")
-    return str(kind) if kind in (*KINDS, "sentence") else LABELLED
+    return str(kind) if kind in KINDS else LABELLED

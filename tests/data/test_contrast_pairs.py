@@ -16,7 +16,8 @@ from sklearn.pipeline import make_pipeline
 from data_pipeline.edits.perturber import RulePerturber
 from data_pipeline.edits.verify import Rejected
 from data_pipeline.pairs.added import _addition, add_sentences, is_supported, supporting_passage
-from data_pipeline.pairs.contrast import Contrast
+from data_pipeline.pairs.contrast import Contrast, Error
+from data_pipeline.pairs.contrast import pairs as make_pair
 from data_pipeline.pairs.foreign import foreign_sentences
 from data_pipeline.pairs.make import GoldPairs, Perturb, make_pairs
 from data_pipeline.pairs.makers import make_makers
@@ -24,6 +25,7 @@ from data_pipeline.pairs.neighbours import Neighbours
 from data_pipeline.sources.starter import load_starter
 from data_pipeline.sources.store import SampleStore
 from data_pipeline.teachers.rules import RulesTeacher
+from judge.formats.spans import wrong_spans
 from judge.types import Label, Sample, Task
 
 Pair = tuple[Sample, Sample]
@@ -51,6 +53,17 @@ def test_pairs_share_everything_but_answer_and_label(pairs: list[Pair]) -> None:
         assert "edit_type" not in faithful.meta
         assert {"edit_type", "change", "replaced", "inserted", "from_document"} <= set(hallucinated.meta)
         assert hallucinated.meta["inserted"] in hallucinated.answer
+
+
+def test_pairs_of_marked_answers_do_not_take_their_marks() -> None:
+    right, wrong = "A fair is held in June.", "A fair is held in July."
+    gold = Sample("a", right, right, label=Label.PASS, meta={"spans": [], "errors": [], "domain": "d"})
+    contrast = Contrast(edit_type="date", change="", replaced="June", inserted="July", hallucinated=wrong)
+    for sample in make_pair(gold, "edit", [contrast]):
+        assert sample.meta["domain"] == "d" and not sample.meta.keys() & {"spans", "errors"}
+    error = Error("date", "June", "July", 18, 22)
+    _, long = make_pair(gold, "long", [replace(contrast, errors=(error,))])
+    assert wrong_spans(long) == [(18, 22)]
 
 
 # --- Additions ----------------------------------------------------------------------------------------------
