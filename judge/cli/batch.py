@@ -78,25 +78,18 @@ def batch_command(
         where = LocalEngine(partial(load_judge, model, **settings))
     watch = watch_languages(model, settings)
     with stage(out.name) as update, as_file(samples, encoding) as file:
-        counts = judge_file(
-            file,
-            out,
-            where,
-            columns=find_columns(file, named),
-            resume=resume,
-            progress=update,
-            seen=watch.see,
-        )
+        found = find_columns(file, named)
+        counts = judge_file(file, out, where, columns=found, resume=resume, progress=update, seen=watch.see)
     watch.tell()
     typer.echo(
         f"{out}: {counted(counts.verdicts, 'verdict')}, {counts.unparsed} without a label, "
         f"{counts.earlier} from an earlier run"
     )
-    found = summarize(out)
-    for line in found.lines():
+    summary = summarize(out)
+    for line in summary.lines():
         say(line)
-    if fail_on == "any" and found.first_bad is not None:
+    if fail_on == "any" and summary.first_bad is not None:
         raise JudgeError(
-            f"{out}: not faithful: {counted(counts.verdicts - found.passed, 'answer')} of {counts.verdicts}; "
-            f"the first is {shown(found.first_bad)}"
+            f"{out}: not faithful: {counted(counts.verdicts - summary.passed, 'answer')} of {counts.verdicts}; "
+            f"the first is {shown(summary.first_bad)}"
         )
