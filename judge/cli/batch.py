@@ -90,6 +90,6 @@ def batch_command(
         say(line)
     if fail_on == "any" and summary.first_bad is not None:
         raise JudgeError(
-            f"{out}: not faithful: {counted(counts.verdicts - summary.passed, 'answer')} of {counts.verdicts}; "
-            f"the first is {shown(summary.first_bad)}"
+            f"{out}: not faithful: {counted(counts.verdicts - summary.passed, 'answer')} of "
+            f"{counts.verdicts}; the first is {shown(summary.first_bad)}"
         )
