@@ -203,8 +203,8 @@ def eval_command(
         own = (chosen for benchmark, chosen in sets if benchmark in files)
         watch_languages(model, settings).look_through(chain.from_iterable(own))
     if out is not None:
-        told = judges[0].path if isinstance(judges[0], Replay) else None
-        inputs = [path for path in (*(samples or ()), baseline_data, corpus, told) if path is not None]
+        recording = judges[0].path if isinstance(judges[0], Replay) else None
+        inputs = [path for path in (*(samples or ()), baseline_data, corpus, recording) if path is not None]
         check_outputs([out / VERDICTS], inputs, "verdicts (--out)")
     run = describe_run(judges, sets, baseline_data=None if fit_on is None else data_hash(fit_on))
     reports = []

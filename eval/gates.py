@@ -35,7 +35,7 @@ def check_limits(reports: Sequence[Report], limits: dict[str, float]) -> None:
         for name, limit in limits.items():
             value = getattr(report.mean_metrics(), name)
             if value is None or value < limit:
-                told = "none" if value is None else f"{value:.3f}"
-                under.append(f"{report.benchmark}: {name} is {told}, under {limit:g}")
+                shown = "none" if value is None else f"{value:.3f}"
+                under.append(f"{report.benchmark}: {name} is {shown}, under {limit:g}")
     if under:
         raise JudgeError("; ".join(under))

@@ -173,7 +173,7 @@ def versions() -> dict[str, str]:
     return found
 
 
-def told_apart(runs: Sequence[tuple[str, str, Path]]) -> list[str]:
+def distinct_names(runs: Sequence[tuple[str, str, Path]]) -> list[str]:
     """Unique names for runs given as (name, mode, folder): mode, then folder is added where names clash."""
     names = [name for name, *_ in runs]
     for more in (lambda mode, folder: mode, lambda _, folder: folder.name, lambda _, folder: folder):

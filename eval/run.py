@@ -85,12 +85,12 @@ def _trained_on(judge: Checker, name: str, samples: Sequence[Sample]) -> tuple[s
     count = count_trained_on(str(judge.describe().get("model", "")), samples)
     if not count:
         return ()
-    told = (
+    message = (
         f"{name}: {judge.name} was trained on the documents of {count:,} of these {len(samples):,} samples; "
         "they show what it remembers"
     )
-    warn(told)
-    return (told,)
+    warn(message)
+    return (message,)
 
 
 def _ahead(progress: Progress, before: int, total: int) -> Progress:

@@ -34,11 +34,11 @@ def share(values: Sequence[float], groups: Sequence[str]) -> Figure:
     return _figure(mean, (found - mean) / len(found), groups)
 
 
-def balanced_accuracy(fail: Sequence[bool], told: Sequence[bool], groups: Sequence[str]) -> Figure:
+def balanced_accuracy(fail: Sequence[bool], predicted: Sequence[bool], groups: Sequence[str]) -> Figure:
     """The mean of the recalls of FAIL and of PASS; both classes must occur."""
     import numpy as np
 
-    truth, right = np.asarray(fail), np.asarray(fail) == np.asarray(told)
+    truth, right = np.asarray(fail), np.asarray(fail) == np.asarray(predicted)
     value, influence = 0.0, np.zeros(len(truth))
     for rows in (truth, ~truth):
         recall = float(right[rows].mean())

@@ -131,13 +131,13 @@ def figures(samples: Sequence[Sample], kind: str, scores: Scores) -> dict[str, d
         found[name] = _judged(name, kind, figure, min(sum(fail), len(fail) - sum(fail)), groups)
         pairs = list(sample_pairs(scored).values()) if name == "answer_only" else []
         if pairs:
-            told = [_told(known[faithful.id], known[wrong.id]) for faithful, wrong in pairs]
+            ranked = [_in_order(known[faithful.id], known[wrong.id]) for faithful, wrong in pairs]
             groups = [wrong.unit for _, wrong in pairs]
-            found["pair"] = _judged("pair", kind, share(told, groups), len(pairs), groups)
+            found["pair"] = _judged("pair", kind, share(ranked, groups), len(pairs), groups)
     return found
 
 
-def _told(faithful: float, hallucinated: float) -> float:
+def _in_order(faithful: float, hallucinated: float) -> float:
     return 0.5 if faithful == hallucinated else float(hallucinated > faithful)
 
 

@@ -46,7 +46,7 @@ def assign_splits(
     )
     table.executemany("UPDATE documents SET given = 1, split = ?2 WHERE document = ?1", given)
     table.execute("CREATE INDEX by_stratum ON documents (given, stratum, place)")
-    owed: dict[Split, float] = {"validation": 0.0, "test": 0.0}
+    due: dict[Split, float] = {"validation": 0.0, "test": 0.0}
     shares: tuple[tuple[Split, float], ...] = (("test", test), ("validation", validation))
     strata = table.execute(
         "SELECT stratum, COUNT(*) FROM documents WHERE NOT given GROUP BY stratum ORDER BY stratum"
@@ -54,9 +54,9 @@ def assign_splits(
     for stratum, size in strata.fetchall():
         start = 0
         for split, share in shares:
-            owed[split] += share * size
-            count = min(round(owed[split]), size - start)
-            owed[split] -= count
+            due[split] += share * size
+            count = min(round(due[split]), size - start)
+            due[split] -= count
             table.execute(
                 """
                 UPDATE documents SET split = ? WHERE document IN

@@ -42,9 +42,9 @@ def comparative(answer: str, document: str, question: str, rng: Random) -> Edit 
         after = answer[start + len(word) :]
         options = [text for text in opposites if _number_agrees(word.lower(), text, after)]
         sentence = re.split(r"[.!?]\s", answer[:start])[-1] + re.split(r"[.!?]\s", after)[0]
-        told = bool(_CHANGES.match(word) and _FROM_TO.search(sentence))  # the figures would show the error
-        told = told or len(re.findall(r"(?<![\w.,])\d[\d.,]*", sentence)) > 1 or is_tied(answer, start)
-        options = [text for text in options if not told and not occurs(text, sentence)]
+        exposed = bool(_CHANGES.match(word) and _FROM_TO.search(sentence))  # the figures would show the error
+        exposed = exposed or len(re.findall(r"(?<![\w.,])\d[\d.,]*", sentence)) > 1 or is_tied(answer, start)
+        options = [text for text in options if not exposed and not occurs(text, sentence)]
         if not options:
             continue
         text = same_case(word, rng.choice(options))

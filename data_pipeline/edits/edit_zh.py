@@ -82,13 +82,13 @@ def _holding(text: str, document: str) -> Iterator[tuple[int, str]]:
     return ((at, clause) for at, clause in enumerate(clauses(document)) if wanted in plain(clause))
 
 
-def also_holds(old: str, new: str, told: str, document: str) -> bool:
-    """May what is said of ``old`` be true of ``new`` too? ``told`` is a question, or the rest of a statement.
+def also_holds(old: str, new: str, context: str, document: str) -> bool:
+    """May what is said of ``old`` hold for ``new`` too? ``context``: a question, or the rest of a statement.
 
-    Compares clauses with only the new text against clauses with the old one, by how many words of ``told``
+    Compares clauses with only the new text against clauses with the old one, by how many words of ``context``
     they and the clause before them hold.
     """
-    wanted = terms(told) - terms(old) - terms(new)
+    wanted = terms(context) - terms(old) - terms(new)
     if not wanted:
         return True  # nothing tells them apart
     parts = clauses(document)
@@ -140,7 +140,7 @@ def joined(one: str, two: str, document: str) -> bool:
     )
 
 
-def told_of(fact: Fact, answer: str, question: str) -> str:
+def context_of(fact: Fact, answer: str, question: str) -> str:
     """What is said of a fact: the question if the answer is little more than the fact, else its clause."""
     if question and len(answer) <= len(fact.text) + 8:
         return question

@@ -74,8 +74,8 @@ def _sentence(answer: str, start: int) -> str:
 
 def _speaks_of(answer: str, start: int, question: str) -> bool:
     """Does the sentence around a place share a long word with the question?"""
-    told = {word[:6] for word in re.findall(r"[a-z]{5,}", _sentence(answer, start).lower())}
-    return any(word[:6] in told for word in re.findall(r"[a-z]{5,}", question.lower()))
+    stems = {word[:6] for word in re.findall(r"[a-z]{5,}", _sentence(answer, start).lower())}
+    return any(word[:6] in stems for word in re.findall(r"[a-z]{5,}", question.lower()))
 
 
 def _polar_after(answer: str, end: int) -> bool:

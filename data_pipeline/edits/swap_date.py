@@ -65,14 +65,14 @@ def _foreign(fact: Fact, answer: str, document: str, question: str, rng: Random)
             yield asked(fact, question) + 8, fact, text
 
 
-def _plausible(fact: Fact, text: str, told: str, furthest: int) -> bool:
+def _plausible(fact: Fact, text: str, context: str, furthest: int) -> bool:
     """Is another date near enough, and on the same side of every other date mentioned?"""
     if fact.form == "clock":
-        others = {_minutes(clock) for clock in _CLOCK.findall(told)}
+        others = {_minutes(clock) for clock in _CLOCK.findall(context)}
         return _same_side(_minutes(fact.text), _minutes(text), others)
-    if fact.form in ("day-month", "month-day", "month") and len(_MONTHS.findall(told)) > 1:
+    if fact.form in ("day-month", "month-day", "month") and len(_MONTHS.findall(context)) > 1:
         return False  # "from 3 May to 8 June": the order of the days would give the edit away
-    if _LATER.search(told):
+    if _LATER.search(context):
         return False  # "six years later, in 1909"
     if fact.form not in ("year", "decade") or len(digits_of(fact.text)) < 4:
         return True
@@ -80,9 +80,9 @@ def _plausible(fact: Fact, text: str, told: str, furthest: int) -> bool:
     furthest = max(furthest, (LATEST - old) // 10)  # the distant past is less well known
     if abs(old - new) > furthest + 15 * (fact.form == "decade") or new > max(LATEST, old):
         return False
-    if _AHEAD.search(told) and new < old:
+    if _AHEAD.search(context) and new < old:
         return False
-    return _same_side(old, new, {int(year) for year in _YEAR.findall(told)})
+    return _same_side(old, new, {int(year) for year in _YEAR.findall(context)})
 
 
 def _contradicts(fact: Fact, text: str, answer: str, document: str) -> bool:

@@ -6,7 +6,7 @@ from functools import lru_cache
 from random import Random
 
 from data_pipeline.edits.edit import Option, digits_of, listed_together
-from data_pipeline.edits.edit_zh import also_holds, first_chinese, names, told_of
+from data_pipeline.edits.edit_zh import also_holds, context_of, first_chinese, names
 from data_pipeline.edits.swap import FactSwap
 from data_pipeline.edits.swap_date import FURTHEST, LATEST
 from data_pipeline.text.fact import Fact
@@ -35,13 +35,13 @@ def _from_document(fact: Fact, answer: str, document: str, question: str) -> Ite
     if (translated := is_translated(document)) and fact.form != "year":
         return
     others = facts_of("date", document, "en" if translated else "zh")
-    told = told_of(fact, answer, question)
+    context = context_of(fact, answer, question)
     for other in {(o.text, o.form): o for o in others}.values():
         if other.form != fact.form or listed_together(fact.text, other.text, document):
             continue
         text = _written(fact, other)
         fits = text and _fits(fact, text, answer, question)
-        if fits and not also_holds(fact.text, other.text, told, document):
+        if fits and not also_holds(fact.text, other.text, context, document):
             yield 0.0, fact, text
 
 

@@ -40,7 +40,7 @@ def entity(answer: str, document: str, question: str, rng: Random) -> Edit | Non
             if other.form != fact.form or len(new) < 2 or _related(old, new, head):
                 continue
             if (
-                any(_known(new, told, head) for told in (answer, question))
+                any(_known(new, text, head) for text in (answer, question))
                 or listed_together(old, new, document)
                 or _article(answer, spots[0]) != _article(document, other.start)
                 or not _alike(fact, other)

@@ -6,7 +6,7 @@ from functools import lru_cache
 from random import Random
 
 from data_pipeline.edits.edit import Edit, Swap
-from data_pipeline.edits.edit_zh import also_holds, chinese_edit, joined, names, same_thing, told_of
+from data_pipeline.edits.edit_zh import also_holds, chinese_edit, context_of, joined, names, same_thing
 from data_pipeline.text.fact import Fact
 from data_pipeline.text.facts_zh import chinese_facts, is_translated
 from data_pipeline.text.people_zh import form_of_person
@@ -39,10 +39,10 @@ def _names(answer: str, document: str, question: str) -> Iterator[tuple[str, str
         spots = mentions(old, answer, form)
         if not spots or names(old, question):
             continue
-        told = told_of(Fact("entity", old, spots[0], spots[0] + len(old)), answer, question)
+        context = context_of(Fact("entity", old, spots[0], spots[0] + len(old)), answer, question)
         for new, other in kinds.items():
             fits = other == form and may_stand(old, new, form, answer, question, document)
-            if fits and not also_holds(old, new, told, document):
+            if fits and not also_holds(old, new, context, document):
                 yield old, new, spots
 
 
@@ -64,7 +64,7 @@ def may_stand(old: str, new: str, form: str, answer: str, question: str, documen
     differing = sum(a != b for a, b in zip(one, two, strict=False))
     if any(part in two for part in parts) or (len(one) == len(two) > 2 and differing == 1):
         return False  # parts of one name, or one name spelt in two ways
-    if any(name in two or two in name for name in _told_names(answer + "\n" + question) if name != one):
+    if any(name in two or two in name for name in _names_in(answer + "\n" + question) if name != one):
         return False
     if form.startswith("organisation") and _share_core(one, two):
         return False
@@ -76,7 +76,7 @@ def may_stand(old: str, new: str, form: str, answer: str, question: str, documen
 
 
 @lru_cache(maxsize=64)
-def _told_names(text: str) -> tuple[str, ...]:
+def _names_in(text: str) -> tuple[str, ...]:
     return tuple(plain(fact.text) for fact in chinese_facts("entity", text))
 
 

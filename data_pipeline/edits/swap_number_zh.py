@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from random import Random
 
 from data_pipeline.edits.edit import Option, bare, digits_of, listed_together, occurs
-from data_pipeline.edits.edit_zh import also_holds, first_chinese, names, told_of
+from data_pipeline.edits.edit_zh import also_holds, context_of, first_chinese, names
 from data_pipeline.edits.swap import FactSwap
 from data_pipeline.edits.swap_number import near_digits, say_the_same
 from data_pipeline.text.fact import Fact
@@ -40,7 +40,7 @@ def _whole(fact: Fact) -> str:
 def _from_document(fact: Fact, answer: str, document: str, question: str) -> Iterator[Option]:
     if is_translated(document):
         return
-    told = told_of(fact, answer, question)
+    context = context_of(fact, answer, question)
     for other in {(o.text, o.form, o.unit): o for o in chinese_facts("number", document)}.values():
         if (other.form, other.unit) != (fact.form, fact.unit) or not fact.unit + fact.form.strip("int"):
             continue
@@ -50,7 +50,7 @@ def _from_document(fact: Fact, answer: str, document: str, question: str) -> Ite
             continue
         if names(text + fact.unit, question) or listed_together(fact.text, other.text, document):
             continue
-        if not also_holds(_whole(fact), _whole(other), told, document):
+        if not also_holds(_whole(fact), _whole(other), context, document):
             yield 0.0, fact, text
 
 

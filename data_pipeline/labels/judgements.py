@@ -113,11 +113,11 @@ def _decisions(
     if config.way == "rules":
         judged = workers.map(_own_or_by_rule, copies)
     else:
-        told = None
+        gold_of = None
         if config.way == "known_label":
             store.index("pair")
-            told = partial(gold_answer, store)
-        judged = reason_for_label(first, teachers.ask(first), copies, told)
+            gold_of = partial(gold_answer, store)
+        judged = reason_for_label(first, teachers.ask(first), copies, gold_of)
     return (Decision(sample, (found,)) for sample, found in zip(samples, judged, strict=True))
 
 

@@ -177,12 +177,12 @@ def _pair(
     best = None
     for one, two in islice(unsupported, TRIES):
         best = best or (one, two)
-        if not _told_by_look_up(one, two, gold) and not _told_by_look_up(two, one, gold):
+        if not _found_by_look_up(one, two, gold) and not _found_by_look_up(two, one, gold):
             return one, two
     return best
 
 
-def _told_by_look_up(foreign: Addition, other: Addition, gold: Sample) -> bool:
+def _found_by_look_up(foreign: Addition, other: Addition, gold: Sample) -> bool:
     document = f"{gold.document_text}\n\n{other.passage}"
     judged = replace(gold, document=document, question="", answer=foreign.text)
     return label_by_rules(judged) is Label.FAIL

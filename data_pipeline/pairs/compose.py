@@ -62,11 +62,11 @@ def compose(gold: Sample, rng: Random) -> Composed | None:
             continue
         # "The network is" precedes only statements that follow it in the document.
         earliest = -1 if names_its_subject(lead[0].text, language) else lead[0].part
-        told = {said.part for said in lead}
+        covered = {said.part for said in lead}
         chains = [
             chain
             for chain in _chains(known)
-            if chain[0].part >= earliest and not told & {said.part for said in chain}
+            if chain[0].part >= earliest and not covered & {said.part for said in chain}
         ]
         chosen = _choose(lead, chains, language, (least, wanted, most), rng)
         if chosen:

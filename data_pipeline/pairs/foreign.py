@@ -34,13 +34,13 @@ def foreign_sentences(gold: Sample, neighbours: Neighbours, seed: int) -> Iterat
     if not own:
         return
     supported = rng.choice(own)
-    mine = {gold.answer, *(other.answer for other in siblings)}  # another document may answer the same
+    own_answers = {gold.answer, *(other.answer for other in siblings)}  # another document may answer the same
     there = bare(gold.document_text)
     others = [
         other.answer
         for other in neighbours.pool(gold)
         if other.group != gold.group
-        and other.answer not in mine
+        and other.answer not in own_answers
         and bare(other.answer) not in there
         and abs(len(other.answer) - len(supported)) <= LENGTHS * len(supported)
         and _goes_on(gold, other.answer)

@@ -87,7 +87,7 @@ def _contrast(draft: Draft, right: list[str], rng: Random) -> Contrast:
     first = errors[0]
     return Contrast(
         edit_type=first.edit_type,
-        change=("；" if language == "zh" else "; ").join(_told(error, language) for error in errors),
+        change=("；" if language == "zh" else "; ").join(_described(error, language) for error in errors),
         replaced=first.replaced,
         inserted=first.inserted,
         from_document=all(occurs(error.inserted, gold.document_text) for error in errors),
@@ -101,7 +101,7 @@ def _contrast(draft: Draft, right: list[str], rng: Random) -> Contrast:
     )
 
 
-def _told(error: Error, language: Language) -> str:
+def _described(error: Error, language: Language) -> str:
     """What is wrong, in one line."""
     if error.edit_type == "deletion":
         return not_mentioned(error.inserted, language)

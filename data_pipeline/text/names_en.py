@@ -115,9 +115,9 @@ def _cells(text: str) -> dict[str, tuple[str, str]]:
     """The kinds that triples ("subject | predicate | object") give to their objects, where they agree."""
     kinds: dict[str, set[str]] = {}
     for _, predicate, name in _CELL.findall(text):
-        told = {kind for kind, pattern in _OBJECTS.items() if pattern.search(predicate)}
-        if told and name not in _LISTED:
-            kinds.setdefault(name, set()).update(told)
+        types = {kind for kind, pattern in _OBJECTS.items() if pattern.search(predicate)}
+        if types and name not in _LISTED:
+            kinds.setdefault(name, set()).update(types)
     return {name: (next(iter(kind)), "") for name, kind in kinds.items() if len(kind) == 1}
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from eval.open_factual.tasks import BENCHMARK
-from eval.report import todays_names, told_apart
+from eval.report import distinct_names, todays_names
 from eval.verdicts import REPORT
 from judge.errors import InputError
 from judge.files import read_json
@@ -42,7 +42,7 @@ def read_results(folders: Sequence[Path]) -> list[Answered]:
     """The runs in some folders; runs of the same name are distinguished by mode, then by folder."""
     places = dict.fromkeys(place for given in folders for place in result_folders(given))
     found = [(place, report) for place in places if (report := _report(place)) and report["overall"]]
-    names = told_apart([(report["name"], report["mode"], place) for place, report in found])
+    names = distinct_names([(report["name"], report["mode"], place) for place, report in found])
     return [Answered(name, report) for name, (_, report) in zip(names, found, strict=True)]
 
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from eval.report import Report, read_reports, told_apart
+from eval.report import Report, distinct_names, read_reports
 from eval.verdicts import VERDICTS, first_run
 from judge.errors import InputError
 from judge.progress import track
@@ -87,7 +87,9 @@ def read_sets(folders: Sequence[Path]) -> list[SampleSet]:
             name=benchmark
             if times[benchmark] == 1
             else f"{benchmark} ({found[0].report.counts['n']:,}, {data[:6]})",
-            runs=tuple(map(_named, found, told_apart([(x.name, x.report.mode, x.folder) for x in found]))),
+            runs=tuple(
+                map(_named, found, distinct_names([(x.name, x.report.mode, x.folder) for x in found]))
+            ),
         )
         for (benchmark, data), found in groups.items()
     ]

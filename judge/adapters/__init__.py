@@ -39,7 +39,7 @@ def score(verdict: Verdict) -> float:
 
 def reason(verdict: Verdict) -> str:
     """The judge's reasoning, or its label and the probability of a hallucination; and how much was cut."""
-    told = "" if verdict.p_fail is None else f", probability of a hallucination {verdict.p_fail:.3f}"
+    probability = "" if verdict.p_fail is None else f", probability of a hallucination {verdict.p_fail:.3f}"
     cut = verdict.cut_chars
     unread = f" (the document's last {cut} characters were not read)" if cut else ""
-    return f"{verdict.reasoning or verdict.error or f'{verdict.label}{told}'}{unread}"
+    return f"{verdict.reasoning or verdict.error or f'{verdict.label}{probability}'}{unread}"

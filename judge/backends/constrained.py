@@ -79,10 +79,10 @@ class ConstrainedDecoding:
         allowed = torch.ones(scores.shape, dtype=torch.bool)
         for row, written in enumerate(self._written):
             if written is not None:
-                told = torch.frombuffer(bytearray(written.compute_logit_bias()), dtype=torch.uint8) > 0
-                if self._left <= CLOSING and self._quote is not None and told[self._quote]:
-                    told = torch.arange(len(told)) == self._quote
-                if told.any():
-                    allowed[row] = told[: scores.shape[1]]
+                mask = torch.frombuffer(bytearray(written.compute_logit_bias()), dtype=torch.uint8) > 0
+                if self._left <= CLOSING and self._quote is not None and mask[self._quote]:
+                    mask = torch.arange(len(mask)) == self._quote
+                if mask.any():
+                    allowed[row] = mask[: scores.shape[1]]
         self._left -= 1
         return scores.masked_fill(~allowed.to(scores.device), -torch.inf)

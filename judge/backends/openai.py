@@ -78,7 +78,7 @@ class OpenAIBackend(Backend):
         limit = CONTEXT_LENGTH if self._vllm is None else self._vllm.context_length
         self.context_length = min(limit, max_length or limit)
         self._lists: bool | None = None  # whether the server lists alternatives to tokens; unknown at first
-        self._warned = self._told = False
+        self._warned = self._noted = False
         self._last = local()  # ``said``: replies of a thread's last call, by conversation
         self._lengths: dict[tuple[str, ...], int] = {}  # tokens of prompts, from the usage of replies
         self._count = lru_cache(maxsize=512)(self._count_tokens)
@@ -86,8 +86,8 @@ class OpenAIBackend(Backend):
     def count_tokens(self, messages: Messages) -> int:
         """Tokens of a prompt: counted by vLLM, else estimated, rather too high than too low."""
         messages = defused(messages)
-        told = self._lengths.get(conversation_key(messages))
-        return told or self._count(tuple((message["role"], message["content"]) for message in messages))
+        length = self._lengths.get(conversation_key(messages))
+        return length or self._count(tuple((message["role"], message["content"]) for message in messages))
 
     def surely_fits(self, messages: Messages, limit: int) -> bool:
         """Whether the number of bytes shows that a prompt fits the limit; only on a vLLM server."""
@@ -168,8 +168,8 @@ class OpenAIBackend(Backend):
             return {"top_p": decoding.top_p, "top_k": decoding.top_k, "min_p": 0.0}
         if decoding.top_k:
             return {"top_p": decoding.top_p, "top_k": decoding.top_k}
-        if not self._told:
-            self._told = True
+        if not self._noted:
+            self._noted = True
             warn(OWN_TOP_K.format(url=self.endpoint.base_url))
         return {"top_p": decoding.top_p}
 
@@ -206,16 +206,16 @@ class OpenAIBackend(Backend):
             step_request(requests[place], said, sorted(tokens)) for (place, said), tokens in wanted.items()
         )
         replies = dict(zip(wanted, self._client.run(asked), strict=True)) if wanted else {}
-        told = {step: step_scores(reply) for step, reply in replies.items()}
+        scores = {step: step_scores(reply) for step, reply in replies.items()}
         for (place, said), reply in replies.items():
             if not requests[place].prefix + said:
                 self._learn(requests[place].messages, reply)
-        if not self._warned and looks_coarse(told.values()):
+        if not self._warned and looks_coarse(scores.values()):
             self._warned = True
             print(COARSE.format(url=self.endpoint.base_url), file=sys.stderr, flush=True)
         for place, words in steps.items():
             first, second = (
-                sum(told[place, step.said].get(step.token, math.nan) for step in word) for word in words
+                sum(scores[place, step.said].get(step.token, math.nan) for step in word) for word in words
             )
             yield place, None if math.isnan(first + second) else (first, second)
 

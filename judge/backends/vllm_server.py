@@ -162,18 +162,18 @@ def step_scores(reply: Reply) -> dict[int, float]:
     return {int(str(item["token"]).removeprefix("token_id:")): float(item["logprob"]) for item in listed}
 
 
-def looks_coarse(told: Iterable[Mapping[int, float]]) -> bool:
+def looks_coarse(places: Iterable[Mapping[int, float]]) -> bool:
     """Whether log-probabilities come from 16-bit logits.
 
     At one place log-probabilities differ by as much as their logits, so with 16 bits the differences are
     multiples of a coarse step. With float32 only one difference in a hundred happens to be one.
 
     Args:
-        told: the log-probabilities of a few tokens at each of some places; a single token is not enough.
+        places: the log-probabilities of a few tokens at each of some places; a single token is not enough.
     """
     steps = [
         abs(high - low) * GRID
-        for scores in told
+        for scores in places
         for low, high in pairwise(sorted(scores.values()))
         if math.isfinite(low)
     ]

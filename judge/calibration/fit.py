@@ -82,10 +82,10 @@ def check_enough(fails: Sequence[bool], groups: Sequence[str], file: Path | None
         for word, wanted in (("FAIL", True), ("PASS", False))
     }
     if any(len(of) < FEWEST or len(set(of)) < DOCUMENTS for of in found.values()):
-        told = " and ".join(f"{len(of)} {word} about {len(set(of))}" for word, of in found.items())
+        counts = " and ".join(f"{len(of)} {word} about {len(set(of))}" for word, of in found.items())
         raise InputError(
-            f"holds {told} documents; calibration needs {FEWEST} of each, about {DOCUMENTS} documents each: "
-            "label more answers",
+            f"holds {counts} documents; calibration needs {FEWEST} of each, about {DOCUMENTS} documents "
+            "each: label more answers",
             file=file,
         )
 

@@ -52,17 +52,19 @@ class ClaimsJudge(Checker):
         spans = [claim_spans(sample.answer) for sample in samples]
         judged = self.judge.check_sentences(samples, spans)
         for sample, sentences, (whole, parts) in zip(samples, spans, judged, strict=True):
-            yield self._told(sample, sentences, whole, parts)
+            yield self._with_claims(sample, sentences, whole, parts)
 
-    def _told(
+    def _with_claims(
         self, sample: Sample, sentences: Sequence[Span], whole: Verdict, parts: Sequence[Verdict]
     ) -> Verdict:
         document = sample.document_text
         windows = passages(document)
         texts = [sample.answer[span.start : span.end] for span in sentences]
         places = nearest(document, windows, texts, sample.language)
-        told = zip(sentences, places, parts, strict=True)
-        claims = tuple(Claim(span, window, found.chance) for span, window, found in told)
+        claims = tuple(
+            Claim(span, window, part.chance)
+            for span, window, part in zip(sentences, places, parts, strict=True)
+        )
         if len(claims) == 1:  # the sentence is the answer
             claims = (replace(claims[0], p_fail=whole.p_fail),)
         return replace(whole, windows=windows, claims=claims)

@@ -38,8 +38,8 @@ def run(step: Step) -> float:
         if process is not None:
             process.send_signal(number)
 
-    heard = [number for number in PASSED_ON if signal.getsignal(number) is not signal.SIG_IGN]
-    before = {number: signal.signal(number, pass_on) for number in heard}
+    handled = [number for number in PASSED_ON if signal.getsignal(number) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, pass_on) for number in handled}
     try:
         command = [sys.executable, "-c", ENTRY, *step.command[3:]]
         process = subprocess.Popen(command, process_group=0)  # noqa: S603 (our own command)
@@ -49,7 +49,7 @@ def run(step: Step) -> float:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-    received += [number for number in heard if code in (128 + number, -number)]  # sent to the command only
+    received += [number for number in handled if code in (128 + number, -number)]  # sent to the command only
     if received:
         raise Interrupted(f"stopped while this ran: {step.title}", received[0])
     if code != 0:

@@ -67,8 +67,8 @@ def _recipe(kind: type[Recipe], file: Path, overrides: Sequence[str]) -> Recipe:
     except InputError:
         fitting = [stage for other, stage in STAGES.items() if _fits(other, file)]
         if fitting and STAGES[kind] not in fitting:
-            told = " or ".join(f"judge {stage}" for stage in fitting)
-            raise InputError(f"is a recipe of {told}, not of judge {STAGES[kind]}", file=file) from None
+            names = " or ".join(f"judge {stage}" for stage in fitting)
+            raise InputError(f"is a recipe of {names}, not of judge {STAGES[kind]}", file=file) from None
         raise
 
 

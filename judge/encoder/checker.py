@@ -109,11 +109,11 @@ class EncoderJudge(CalibratedEncoder):
         self, samples: Sequence[Sample], sentences: Sequence[Sequence[Span]] | None = None
     ) -> list[_Scored | str]:
         """The scores of each sample, or the reason why it cannot be read."""
-        laid = [
+        prepared = [
             self._laid(sample, None if sentences is None else sentences[at] or None)
             for at, sample in enumerate(samples)
         ]
-        rows = [row for pairs in laid if isinstance(pairs, Pairs) for row in pairs.rows]
+        rows = [row for pairs in prepared if isinstance(pairs, Pairs) for row in pairs.rows]
         scores: list[float] = [0.0] * len(rows)
         tokens: list[list[float] | None] = [None] * len(rows)
         for indices in by_length([len(row) for row in rows], self.batch_tokens, self._most_padding()):
@@ -122,7 +122,7 @@ class EncoderJudge(CalibratedEncoder):
                 scores[at], tokens[at] = p_fail[place], marked[place] if marked else None
         found: list[_Scored | str] = []
         first = 0
-        for pairs in laid:
+        for pairs in prepared:
             if isinstance(pairs, str):
                 found.append(pairs)
                 continue

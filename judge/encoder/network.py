@@ -90,8 +90,8 @@ class EncoderNetwork(nn.Module):
         half = getattr(torch, precision) if precision in ("bfloat16", "float16") else None
         with torch.inference_mode(), torch.autocast(self.device.type, half, enabled=half is not None):
             logits, by_token = self(**batch)
-        told = None if by_token is None else by_token.float().cpu().numpy()
-        return read_outputs(self.head, logits.cpu().numpy(), told, [row.own for row in rows])
+        token_logits = None if by_token is None else by_token.float().cpu().numpy()
+        return read_outputs(self.head, logits.cpu().numpy(), token_logits, [row.own for row in rows])
 
     @property
     def pad_id(self) -> int:
@@ -144,8 +144,8 @@ def read_token_head(folder: Path) -> nn.Linear | None:
 
 def load_classifier(folder: Path, what: str, **settings: Any) -> Any:
     """A sequence or token classifier of transformers; raises ``JudgeError`` if a weight is missing."""
-    model, told = _pretrained(folder, str(folder), what, **settings)
-    refuse_missing(str(folder), told)
+    model, loading_info = _pretrained(folder, str(folder), what, **settings)
+    refuse_missing(str(folder), loading_info)
     return model
 
 
@@ -157,13 +157,13 @@ def _pretrained(folder: Path, name: str, what: str, **settings: Any) -> tuple[An
     kind = AutoModelForTokenClassification if what == "tokens" else AutoModelForSequenceClassification
     quiet()
     try:
-        model, told = kind.from_pretrained(
+        model, loading_info = kind.from_pretrained(
             folder, dtype=torch.float32, use_safetensors=True, trust_remote_code=False,
             output_loading_info=True, **settings,
         )  # fmt: skip
     except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
         raise JudgeError(f"{name}: the encoder could not be loaded ({brief(error, 200)})") from error
-    return model, told
+    return model, loading_info
 
 
 def start_network(model: str, token_head: bool) -> tuple[EncoderNetwork, Path]:
@@ -185,8 +185,8 @@ def start_network(model: str, token_head: bool) -> tuple[EncoderNetwork, Path]:
     if not config:
         raise InputError("is missing; it names the encoder's architecture", file=folder / CONFIG)
     settings = {"num_labels": 1, "ignore_mismatched_sizes": True, **training_settings(config)}
-    loaded, told = _pretrained(folder, model, "pairs", **settings)
-    kept = [name for name in told["missing_keys"] if _of_encoder(loaded, name)]
+    loaded, loading_info = _pretrained(folder, model, "pairs", **settings)
+    kept = [name for name in loading_info["missing_keys"] if _of_encoder(loaded, name)]
     refuse_missing(model, {"missing_keys": kept, "mismatched_keys": ()})
     loaded.config.id2label, loaded.config.label2id = dict(NAMES), {name: at for at, name in NAMES.items()}
     loaded.config.problem_type = None

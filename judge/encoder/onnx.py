@@ -38,9 +38,9 @@ class OnnxNetwork:
             JudgeError: if it cannot be run.
         """
         session = onnx_session(export_file(folder, identity))
-        told = identity[EXPORT]
+        export = identity[EXPORT]
         marks = head.kind == "tokens" or len(session.get_outputs()) > 1
-        return cls(session, head, told["pad_id"], marks, told["parameters"])
+        return cls(session, head, export["pad_id"], marks, export["parameters"])
 
     def probabilities(
         self, rows: Sequence[Row], precision: str = "float32"

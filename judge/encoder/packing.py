@@ -47,7 +47,7 @@ def pack(judges: Sequence[Path], out: Path, second: Path | None = None, shares: 
     from safetensors.torch import load_file, save_file
 
     from judge.encoder.network import load_classifier
-    from judge.models.low_rank import told
+    from judge.models.low_rank import origin_of
 
     identities = [read_identity(str(judge)) for judge in judges]
     for judge, known in zip(judges, identities, strict=True):
@@ -83,7 +83,7 @@ def pack(judges: Sequence[Path], out: Path, second: Path | None = None, shares: 
     for field in ("calibration", SECOND):
         identity.pop(field, None)
     if len(judges) > 1:
-        identity["packed"] = {"mean_of": [told(known) for known in identities]}
+        identity["packed"] = {"mean_of": [origin_of(known) for known in identities]}
     with appearing(out) as folder:
         save_file(packed, folder / PACKED)
         if (judge / TOKEN_HEAD).is_file():

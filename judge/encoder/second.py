@@ -75,8 +75,8 @@ class TwoEncoders(CalibratedEncoder):
         asked = [samples[place] for place in shared]
         seconds = dict(zip(shared, self.second.check_chunk(asked), strict=True))
         for place, first in enumerate(self.first.check_chunk(samples)):
-            heard = (first, seconds[place]) if place in seconds else (first,)
-            yield self._verdict(samples[place], heard, curve)
+            verdicts = (first, seconds[place]) if place in seconds else (first,)
+            yield self._verdict(samples[place], verdicts, curve)
 
     def check_sentences(
         self, samples: Sequence[Sample], sentences: Sequence[Sequence[Span]]
@@ -87,10 +87,10 @@ class TwoEncoders(CalibratedEncoder):
         asked = [samples[place] for place in shared], [sentences[place] for place in shared]
         seconds = dict(zip(shared, self.second.check_sentences(*asked), strict=True))
         for place, first in enumerate(self.first.check_sentences(samples, sentences)):
-            heard = (first, seconds[place]) if place in seconds else (first,)
+            verdicts = (first, seconds[place]) if place in seconds else (first,)
             yield (
-                self._verdict(samples[place], [whole for whole, _ in heard], curve),
-                tuple(self._part(parts) for parts in zip(*(parts for _, parts in heard), strict=True)),
+                self._verdict(samples[place], [whole for whole, _ in verdicts], curve),
+                tuple(self._part(parts) for parts in zip(*(parts for _, parts in verdicts), strict=True)),
             )
 
     def _shared(self, samples: Sequence[Sample]) -> list[int]:
@@ -102,27 +102,27 @@ class TwoEncoders(CalibratedEncoder):
             if sample.question.strip() or len(sample.document_text.split()) >= shortest
         ]
 
-    def _verdict(self, sample: Sample, heard: Sequence[Verdict], curve: Curve | None) -> Verdict:
+    def _verdict(self, sample: Sample, verdicts: Sequence[Verdict], curve: Curve | None) -> Verdict:
         """The verdict of those that judged; if one gave no probability, its verdict, which says why."""
-        p_fail = self._chance(heard)
+        p_fail = self._chance(verdicts)
         if p_fail is None:
-            return next(verdict for verdict in heard if verdict.p_fail is None)
+            return next(verdict for verdict in verdicts if verdict.p_fail is None)
         # Encoders read, and write nothing.
-        usage = Usage(sum(verdict.usage.prompt_tokens for verdict in heard))
-        cut_chars = max(verdict.cut_chars for verdict in heard)
+        usage = Usage(sum(verdict.usage.prompt_tokens for verdict in verdicts))
+        cut_chars = max(verdict.cut_chars for verdict in verdicts)
         raw = Verdict(None, p_fail, cut_chars=cut_chars, usage=usage)
         verdict = finish(raw, sample, self.mode, curve, self.threshold)
         if verdict.label is Label.FAIL:
-            verdict = replace(verdict, unsupported=heard[-1].unsupported or heard[0].unsupported)
+            verdict = replace(verdict, unsupported=verdicts[-1].unsupported or verdicts[0].unsupported)
         return verdict
 
-    def _part(self, heard: Sequence[Verdict]) -> Verdict:
+    def _part(self, verdicts: Sequence[Verdict]) -> Verdict:
         """The verdict on a sentence; without a probability of one, that of the first."""
-        p_fail = self._chance(heard)
-        return heard[0] if p_fail is None else labelled(p_fail)
+        p_fail = self._chance(verdicts)
+        return verdicts[0] if p_fail is None else labelled(p_fail)
 
-    def _chance(self, heard: Sequence[Verdict]) -> float | None:
-        first, second = heard[0].p_fail, heard[-1].p_fail
+    def _chance(self, verdicts: Sequence[Verdict]) -> float | None:
+        first, second = verdicts[0].p_fail, verdicts[-1].p_fail
         return None if first is None or second is None else mean_chance(first, second, self.shares.weight)
 
     def reads_with(self) -> dict[str, Any]:

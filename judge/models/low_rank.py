@@ -107,7 +107,7 @@ def lower_rank(judges: Sequence[Path], out: Path, rank: int) -> Lowered:
     identity["base"] = {name: place[name] for name in ("name", "wheel")} if "wheel" in place else place
     identity["packed"] = {"rank": rank, "kept": round(kept / whole, 4) if whole else 1.0}
     if len(judges) > 1:
-        identity["packed"]["mean_of"] = [told(read_identity(str(one))) for one in judges]
+        identity["packed"]["mean_of"] = [origin_of(read_identity(str(one))) for one in judges]
     config |= {"r": rank, "lora_alpha": config["lora_alpha"] * rank / config["r"]}
     config["base_model_name_or_path"] = place["name"] if "wheel" in place else base
     with appearing(out) as folder:
@@ -159,7 +159,7 @@ def _check_alike(one: _Adapter, other: _Adapter) -> None:
             )
 
 
-def told(identity: dict[str, Any]) -> dict[str, Any]:
+def origin_of(identity: dict[str, Any]) -> dict[str, Any]:
     """What distinguishes one of several averaged judges from the others."""
     training = identity.get("training", {})
     return {

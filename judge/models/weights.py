@@ -98,7 +98,7 @@ def load_weights(
     try:
         with stage(f"load {name}"):
             tokenizer = tokenizer_of(base, adapter, revision)
-            model, told = AutoModelForCausalLM.from_pretrained(
+            model, loading_info = AutoModelForCausalLM.from_pretrained(
                 # PEFT keeps this name in adapters.
                 str(Path(base).absolute()) if Path(base).is_dir() else base,
                 revision=revision,
@@ -108,7 +108,7 @@ def load_weights(
                 output_loading_info=True,
                 **settings,
             )
-            refuse_missing(name, told)
+            refuse_missing(name, loading_info)
             keep_4_bit_layout(model)
             if quantization is not None and dequantize:
                 model = model.dequantize()
@@ -126,9 +126,12 @@ def load_weights(
     return model, tokenizer
 
 
-def refuse_missing(name: str, told: Mapping[str, Any]) -> None:
+def refuse_missing(name: str, loading_info: Mapping[str, Any]) -> None:
     """Raise ``JudgeError`` if transformers filled weights of a model with random numbers."""
-    missing = [*map(str, told["missing_keys"]), *(str(one[0]) for one in told["mismatched_keys"])]
+    missing = [
+        *map(str, loading_info["missing_keys"]),
+        *(str(one[0]) for one in loading_info["mismatched_keys"]),
+    ]
     if missing:
         more = ", ..." if len(missing) > 3 else ""
         raise JudgeError(

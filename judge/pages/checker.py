@@ -92,9 +92,9 @@ class PagesJudge(CalibratedEncoder):
         chances: dict[int, list[float]] = {}
         usage: dict[int, int] = {}
         doubts: dict[int, dict[tuple[int, int], float]] = {}
-        laid = list(pages(documents, PAGE_TOKENS))
-        for indices in by_length([len(page) for page in laid], self.batch_tokens, self._most_padding()):
-            batch = [laid[index] for index in indices]
+        all_pages = list(pages(documents, PAGE_TOKENS))
+        for indices in by_length([len(page) for page in all_pages], self.batch_tokens, self._most_padding()):
+            batch = [all_pages[index] for index in indices]
             by_answer, by_token = map(iter, self.network.probabilities(batch, self.precision))
             for page in batch:
                 for place, answer in zip(page.names, page.answers, strict=True):
@@ -112,8 +112,8 @@ class PagesJudge(CalibratedEncoder):
             if not doubts[place]:
                 found.append(_Read(Verdict(None, error=NOTHING_READ)))
                 continue
-            told = chances[place]
-            worst = math.nan if any(map(math.isnan, told)) else max(told)
+            token_doubts = chances[place]
+            worst = math.nan if any(map(math.isnan, token_doubts)) else max(token_doubts)
             raw = Verdict(None, worst, cut_chars=cut[place], usage=Usage(usage[place]))
             found.append(self._found(sample, raw, doubts[place], curve))
         return found

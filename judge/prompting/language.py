@@ -52,9 +52,11 @@ def language_of(text: str) -> str | None:
     words = _WORD.findall(text.lower())
     hits = {language: [word for word in words if word in common] for language, common in _COMMON.items()}
     best = max(hits, key=lambda language: len(hits[language]))
-    told = len(words) >= WORDS and len({*hits[best]}) >= DISTINCT and len(hits[best]) >= SHARE * len(words)
+    dominant = (
+        len(words) >= WORDS and len({*hits[best]}) >= DISTINCT and len(hits[best]) >= SHARE * len(words)
+    )
     # Names have words of other languages (Los Angeles, van der Waals), so English words around them decide.
-    return best if told and (best == "en" or len(hits[best]) > 2 * len(hits["en"])) else None
+    return best if dominant and (best == "en" or len(hits[best]) > 2 * len(hits["en"])) else None
 
 
 class LanguageWatch:

@@ -38,10 +38,10 @@ def as_file(path: Path, encoding: str | None = None) -> Iterator[Path]:
             copy = _saved(path, name, folder, encoding) if stream else path
             yield _recoded(copy, folder, encoding) if encoding is not None else copy
         except JudgeError as error:
-            told = str(error)
+            message = str(error)
             for file in folder.iterdir():
-                told = told.replace(str(file), name)
-            raise type(error)(told) from None
+                message = message.replace(str(file), name)
+            raise type(error)(message) from None
 
 
 def _saved(stream: Path, name: str, folder: Path, encoding: str | None) -> Path:

@@ -83,13 +83,13 @@ class Batcher:
         """
         self.check_room(len(samples))
         loop = asyncio.get_running_loop()
-        mine = [_Waiting(sample, claims, loop.time(), loop.create_future()) for sample in samples]
-        self._queue.extend(mine)
+        items = [_Waiting(sample, claims, loop.time(), loop.create_future()) for sample in samples]
+        self._queue.extend(items)
         self._arrival.set()
         try:
-            return await asyncio.gather(*(item.verdict for item in mine))
+            return await asyncio.gather(*(item.verdict for item in items))
         except asyncio.CancelledError:
-            for item in mine:
+            for item in items:
                 with suppress(ValueError):  # already being judged
                     self._queue.remove(item)
             raise

@@ -79,8 +79,8 @@ async def _read_body(request: Request, limits: Limits) -> bytes:
     too_large = HTTPException(
         413, f"the body is larger than {limits.max_body_bytes} bytes; send fewer samples"
     )
-    told = request.headers.get("content-length", "")
-    if told.isdecimal() and int(told[:20]) > limits.max_body_bytes:
+    length = request.headers.get("content-length", "")
+    if length.isdecimal() and int(length[:20]) > limits.max_body_bytes:
         raise too_large
     body = bytearray()
     try:

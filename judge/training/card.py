@@ -193,8 +193,8 @@ def _averaged(identity: dict[str, Any]) -> str:
         return ""
     sets = len({json.dumps(one.get("data_sha256")) for one in averaged})
     seeds = ", ".join(sorted({str(one["seed"]) for one in averaged}))
-    told = f"{len(averaged)} judges trained on {sets} data set{'s' * (sets > 1)} (seed {seeds})"
-    return f"\nThe weights are the mean of {told}; the table is of the first."
+    text = f"{len(averaged)} judges trained on {sets} data set{'s' * (sets > 1)} (seed {seeds})"
+    return f"\nThe weights are the mean of {text}; the table is of the first."
 
 
 def _beside(identity: dict[str, Any]) -> str:
@@ -210,7 +210,7 @@ def _validation(best: dict[str, Any] | None) -> str:
     """The section on the best evaluation; empty if the run had none."""
     if best is None:
         return ""
-    told = (
+    text = (
         "Its weights are the ones kept, so these figures flatter: they were chosen by them."
         if best["kept"]
         else "The weights of the last step are the ones kept."
@@ -223,7 +223,7 @@ def _validation(best: dict[str, Any] | None) -> str:
     for name in ("balanced_accuracy", "auroc", "coverage"):
         if name in best:
             measures[name.replace("_", " ")] = f"{100 * best[name]:.1f} %"
-    return f"\n## Validation\n\nThe best evaluation while training. {told}\n\n{_table(measures)}\n"
+    return f"\n## Validation\n\nThe best evaluation while training. {text}\n\n{_table(measures)}\n"
 
 
 def _table(values: dict[str, Any]) -> str:

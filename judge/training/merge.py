@@ -189,9 +189,9 @@ def adapted_layers(adapter: Path, skeleton: Any) -> dict[str, Any]:
         for name, value in load_file(file).items()
     }
     # PEFT's own loading would put them on the device of the base, which is meta.
-    told = model.load_state_dict(stored, strict=False, assign=True)
-    missing = [name for name in told.missing_keys if ".lora_" in name]
-    if strange := sorted([*told.unexpected_keys, *missing]):
+    outcome = model.load_state_dict(stored, strict=False, assign=True)
+    missing = [name for name in outcome.missing_keys if ".lora_" in name]
+    if strange := sorted([*outcome.unexpected_keys, *missing]):
         raise InputError(
             f"{'lacks' if strange[0] in missing else 'holds'} {strange[0].replace('default.', '')}; only the "
             "two factors of linear layers (lora_A, lora_B) can be merged",

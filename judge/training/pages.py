@@ -138,8 +138,8 @@ def mixed_batches(documents: Sequence[DocumentExamples], recipe: EncoderRecipe) 
         (document.windows, [(example, example.answer) for example in document.examples])
         for document in shuffled
     )
-    laid = list(pages(named, PAGE_TOKENS))
-    pools = [laid[start : start + POOL] for start in range(0, len(laid), POOL)]
+    all_pages = list(pages(named, PAGE_TOKENS))
+    pools = [all_pages[start : start + POOL] for start in range(0, len(all_pages), POOL)]
     return [
         [pool[index] for index in batch]
         for pool in pools

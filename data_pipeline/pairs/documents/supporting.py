@@ -141,7 +141,7 @@ def is_gone(left: str, document: str, claim: str, question: str, language: Langu
         texts = texts_of(document)
         elsewhere = {texts[number] for number in elsewhere_too(document, claim, question, language)}
         rest = [text for text in texts_of(left) if text not in elsewhere]
-        if _is_told(claim, rest) or any(wanted <= words_of(text, language) for text in rest):
+        if _is_stated(claim, rest) or any(wanted <= words_of(text, language) for text in rest):
             return False
         return not _is_shortened(claim, question, rest, language)
     if any(len(wanted & found) / len(wanted) > BLIND[language] for found in in_pairs(held)):
@@ -179,7 +179,7 @@ def stands_in(claim: str, text: str) -> bool:
     return occurs(claim.strip(" .。"), text) or (len(bare(claim)) > 5 and bare(claim) in bare(text))
 
 
-def _is_told(claim: str, texts: Sequence[str]) -> bool:
+def _is_stated(claim: str, texts: Sequence[str]) -> bool:
     """Is a short answer in one of the texts, also as initials or as a number in another spelling?"""
     initials = "".join(word[0] for word in claim.split() if word[0].isupper())
     short = re.compile(rf"\b{initials}\b") if len(initials) > 2 else None

@@ -88,7 +88,7 @@ def _numbers(gold: Sample, rng: Random) -> Iterator[tuple[str, str, Changes]]:
     Skips sentences that may compare either with another number, so that no sum or comparison becomes wrong.
     """
     document, language = gold.document_text, gold.language
-    told = f"{gold.question} {gold.answer}"
+    context = f"{gold.question} {gold.answer}"
     others = document_facts("number", gold.answer, document, language)
     texts = texts_of(document)
     for fact in answer_facts("number", gold.answer, document, gold.question, language):
@@ -100,7 +100,7 @@ def _numbers(gold: Sample, rng: Random) -> Iterator[tuple[str, str, Changes]]:
             and fact.unit not in _TIMES
             and min(len(digits_of(text)) for text in (fact.text, other.text)) >= 2
             and digits_of(other.text) != digits_of(fact.text)
-            and not occurs(other.text, told)
+            and not occurs(other.text, context)
             and not listed_together(fact.text, other.text, document)
         ]
         rng.shuffle(alike)

@@ -78,11 +78,11 @@ def _right(row: Record, names: list[str], options: list[str]) -> int:
         return answer
     text = row.text("answer").strip()
     named = [place for place, name in enumerate(names) if name == text]
-    told = [place for place, option in enumerate(options) if option.strip() == text]
-    if len({*named, *told}) > 1:
+    matching = [place for place, option in enumerate(options) if option.strip() == text]
+    if len({*named, *matching}) > 1:
         raise row.wrong("answer", f"{text!r:.60} names more than one of the options")
-    if not named and not told:
+    if not named and not matching:
         raise row.wrong(
             "answer", f"{text!r:.60} is not an option; expected a letter, a position from 0 or its text"
         )
-    return [*named, *told][0]
+    return [*named, *matching][0]

@@ -62,8 +62,8 @@ def known_label_prompt(sample: Sample, label: Label, change: str = "", gold_answ
     ``change`` describes what made the answer wrong, and ``gold_answer`` is the answer it was made from.
     """
     language = sample.language
-    told = [CHANGE[language] if change else "", GOLD[language] if gold_answer else ""]
-    rules = [RULES[language][label], *told, STYLE[language]]
+    given = [CHANGE[language] if change else "", GOLD[language] if gold_answer else ""]
+    rules = [RULES[language][label], *given, STYLE[language]]
     fields = {
         "document": sample.document_text,
         "question": sample.question,

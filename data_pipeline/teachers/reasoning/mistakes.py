@@ -23,7 +23,7 @@ class Mistakes:
     """
 
     def __init__(self) -> None:
-        self._owed: Counter[tuple[Language, bool]] = Counter()  # faults with and without another fact
+        self._balance: Counter[tuple[Language, bool]] = Counter()  # faults with and without another fact
 
     def of(self, sample: Sample) -> str | None:
         """A reasoning that leads to the wrong label, or ``None`` if there is no right one to start from."""
@@ -32,28 +32,28 @@ class Mistakes:
             return None
         if sample.label is Label.FAIL:
             errors = [error for finding in found for error in finding.errors if not finding.refusal]
-            self._owed.update((sample.language, bool(error.there)) for error in errors)
+            self._balance.update((sample.language, bool(error.there)) for error in errors)
             return reasoning(sample, [finding._replace(errors=[]) for finding in found])
         rng = Random(f"mistake:{sample.id}")
         at = rng.randrange(len(found))
-        right, owed, language = found[at], self._owed, sample.language
+        right, balance, language = found[at], self._balance, sample.language
         wrong = None
-        if not right.refusal and owed[language, True] >= owed[language, False]:
+        if not right.refusal and balance[language, True] >= balance[language, False]:
             wrong = _other_fact(sample, right, rng)
         found[at] = wrong or right._replace(errors=[Error(*right.claim[1:], right.claim.text)])
-        owed[language, wrong is not None] -= not right.refusal
+        balance[language, wrong is not None] -= not right.refusal
         return reasoning(sample, found)
 
 
 def _other_fact(sample: Sample, finding: Finding, rng: Random) -> Finding | None:
     """A faithful claim contrasted with another fact of its kind, from its quotes or else the document."""
-    claim, document, told = finding.claim, sample.document_text, f"{sample.question} {sample.answer}"
+    claim, document, context = finding.claim, sample.document_text, f"{sample.question} {sample.answer}"
     facts = [fact for fact in find_facts(claim.text, sample.language) if fact.text not in sample.question]
     near = [other for quote in finding.quotes for other in find_facts(quote, sample.language)]
     for fact in rng.sample(facts, len(facts)):
         for others in (near, document_facts(fact.kind, sample.answer, document, sample.language)):
             alike = [o.text for o in others if (o.kind, o.form) == (fact.kind, fact.form)]
-            if texts := [text for text in dict.fromkeys(alike) if not occurs(text, told)]:
+            if texts := [text for text in dict.fromkeys(alike) if not occurs(text, context)]:
                 there, quotes = rng.choice(texts), finding.quotes
                 if others is not near:
                     best = places_in(document).quotes(keys(claim.text), keys(sample.question), [there])
