@@ -1,6 +1,6 @@
 """A training run from its first step, or its last checkpoint, to the finished judge."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from signal import SIGTERM
 from typing import Any
@@ -156,13 +156,15 @@ def save_judge(
 
 def documents_of(recipe: RunConfig, languages: Sequence[str] | None = None) -> set[bytes]:
     """Fingerprints of the documents in the training split of a recipe's data (in ``languages`` only, if
-    given), and of those that the starting judge was trained on. Data without ``samples.jsonl`` adds none."""
+    given), and of those that the starting judge was trained on. Sources of weight 0 and data without
+    ``samples.jsonl`` add none."""
+    weights: Mapping[str, float] = getattr(recipe, "source_weights", {})
     found = {*read_trained_on(recipe.model)}
     file = Path(recipe.data) / "samples.jsonl"
     if file.is_file():
         for sample in read_samples(file, check_ids=False):
-            taken = languages is None or sample.language in languages
-            if taken and sample.meta.get("split", "train") == "train":
+            seen = weights.get(sample.source, 1) and (languages is None or sample.language in languages)
+            if seen and sample.meta.get("split", "train") == "train":
                 found.add(fingerprint(sample.document_text))
     return found
 

@@ -139,6 +139,8 @@ def test_a_judge_knows_the_documents_that_it_was_trained_on(trained: Any, data: 
     write_jsonl(tmp_path / "samples.jsonl", [{"id": "1", "document": "no split", "answer": "x"}])
     plain = SFTRecipe.model_validate(training(tmp_path, tmp_path, tmp_path / "out"))
     assert documents_of(plain) == {fingerprint("no split")}
+    weighted = plain.model_copy(update={"source_weights": {"": 0}})
+    assert documents_of(weighted) == set()
 
 
 # --- The loss -----------------------------------------------------------------------------------------------
