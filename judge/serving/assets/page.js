@@ -5,7 +5,7 @@ import { EXAMPLES } from "./examples.js";
 
 const TOKEN = "judge-token"; // kept until the tab is closed
 const FIELDS = ["document", "question", "answer", "task", "language"];
-// Of RAGTruth's sentences 6 % are wrong below the first, 30 % between both, and 64 % above (docs/research/how-it-works.md).
+// Of RAGTruth's test sentences 2 % are wrong below the first, 25 % between both, and 60 % above (docs/research/how-it-works.md).
 const MIDDLE = 0.2; // from which score on a sentence is in doubt
 const HIGH = 0.7; // and from which it is likely wrong
 const UNSURE = [0.35, 0.65]; // between these a verdict is not sure
