@@ -181,8 +181,8 @@ class Claim:
     """One sentence of an answer.
 
     ``span`` is its place in the answer, ``window`` the index (from 0) of the document window that supports
-    it best, and ``p_fail`` the probability that it is wrong: ``None`` if the judge gave no verdict on it, 1
-    or 0 if it gave only a label.
+    it best, and ``p_fail`` the doubt about it, from 0 to 1: ``None`` if the judge gave no verdict on it, 1 or
+    0 if it gave only a label. An encoder's is a score; a language model's is calibrated as its answers are.
     """
 
     span: Span
