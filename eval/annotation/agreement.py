@@ -87,11 +87,11 @@ def _figures(rows: Sequence[Annotation], references: References, resamples: int,
     people = sorted({row.annotator for row in rows})
     samples = by_sample(rows)
     groups = np.array([found[0].sample.group for found in samples.values()])
-    said = np.full((len(samples), len(people)), -1)  # (samples, annotators): index of the label, -1 for none
+    votes = np.full((len(samples), len(people)), -1)  # (samples, annotators): index of the label, -1 for none
     for place, found in enumerate(samples.values()):
         for row in found:
-            said[place, people.index(row.annotator)] = CHOICES.index(row.label)
-    counts = (said[:, :, None] == np.arange(len(CHOICES))).sum(axis=1)
+            votes[place, people.index(row.annotator)] = CHOICES.index(row.label)
+    counts = (votes[:, :, None] == np.arange(len(CHOICES))).sum(axis=1)
     labels = counts.sum(axis=1)
 
     def figure(rated: Any, values: Any, formula: Callable[[Any], Any]) -> Figure:
@@ -122,7 +122,7 @@ def _figures(rows: Sequence[Annotation], references: References, resamples: int,
     same = np.stack([(counts * (counts - 1)).sum(axis=1), labels * (labels - 1)], axis=1)
     yield "raw agreement", figure(labels > 1, same, share)
     for one, two in combinations(range(len(people)), 2):
-        pairs = said[:, [one, two]]
+        pairs = votes[:, [one, two]]
         yield f"Cohen's kappa: {people[one]} / {people[two]}", figure((pairs >= 0).all(axis=1), pairs, cohen)
     yield "Fleiss' kappa", figure((labels == len(people)) & (labels > 1), counts, fleiss_kappa)
     yield (
@@ -131,11 +131,11 @@ def _figures(rows: Sequence[Annotation], references: References, resamples: int,
     )
     own = [references.get(name) for name in samples]
     known = np.array([label is not None for label in own])
-    right = said == np.array([CHOICES.index(label or "UNSURE") for label in own])[:, None]
+    right = votes == np.array([CHOICES.index(label or "UNSURE") for label in own])[:, None]
     if known.any():
         yield OWN, figure(known, np.stack([right.sum(axis=1), labels], axis=1), share)
         for one, name in enumerate(people):
-            has = said[:, one] >= 0
+            has = votes[:, one] >= 0
             yield f"{OWN}: {name}", figure(known & has, np.stack([right[:, one], has], axis=1), share)
 
 

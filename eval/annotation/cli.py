@@ -173,8 +173,8 @@ def agreement_command(
     else:
         print_table(Console(), agreement_table(report))
         for item in looked[:MOST]:
-            said = ", ".join(f"{name} {label}" for name, label in item["labels"].items())
-            typer.echo(f"look at {item['id']}: {said}; data set {item['reference'] or '-'}")
+            by_annotator = ", ".join(f"{name} {label}" for name, label in item["labels"].items())
+            typer.echo(f"look at {item['id']}: {by_annotator}; data set {item['reference'] or '-'}")
         if len(looked) > MOST:
             typer.echo(f"{len(looked) - MOST} more are in --json")
     if disagreements is not None:

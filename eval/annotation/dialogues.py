@@ -27,9 +27,9 @@ def statistics(dialogues: Sequence[Sample]) -> dict[str, Statistics]:
 
 
 def _row(dialogues: Sequence[Sample]) -> Statistics:
-    said = [[len(turn.split()) for turn in _SPEAKER.split(item.answer)[1:]] for item in dialogues]
-    rounds = [len(turns) / 2 for turns in said]
-    words = [count for turns in said for count in turns]
+    lengths = [[len(turn.split()) for turn in _SPEAKER.split(item.answer)[1:]] for item in dialogues]
+    rounds = [len(turns) / 2 for turns in lengths]
+    words = [count for turns in lengths for count in turns]
     wrong = sum(item.label is Label.FAIL for item in dialogues)
     marks = Counter(str(found["type"]) for item in dialogues for found in item.meta["hallucinations"])
     return {

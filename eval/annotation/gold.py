@@ -40,11 +40,11 @@ def decide(samples: Sequence[Sample], annotations: Sequence[Annotation]) -> list
 def labelled(decided: Sequence[Decided]) -> Iterator[Sample]:
     """The samples; ``meta`` has all annotators' labels, and the marks of those who share the majority's."""
     for sample, rows in decided:
-        said = {row.annotator: row.label for row in rows}
+        by_annotator = {row.annotator: row.label for row in rows}
         agreeing = [row for row in rows if row.label == sample.label]
         spans = [asdict(mark) for row in agreeing for mark in row.unsupported]
         evidence = [asdict(mark) for row in agreeing for mark in row.evidence]
-        found = {"annotators": said, "spans": spans, "evidence": evidence}
+        found = {"annotators": by_annotator, "spans": spans, "evidence": evidence}
         yield replace(sample, meta={**sample.meta, **found})
 
 

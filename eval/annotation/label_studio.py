@@ -124,7 +124,7 @@ class _Result(BaseModel):
     value: _Value
 
 
-class _Said(BaseModel):
+class _Annotation(BaseModel):
     completed_by: int | dict[str, Any]
     was_cancelled: bool = False
     result: list[_Result]
@@ -132,7 +132,7 @@ class _Said(BaseModel):
 
 class _Task(BaseModel):
     data: Shown
-    annotations: list[_Said]
+    annotations: list[_Annotation]
 
 
 def read_exports(paths: Sequence[Path]) -> list[Annotation]:
@@ -153,21 +153,21 @@ def read_exports(paths: Sequence[Path]) -> list[Annotation]:
             if samples.setdefault(sample.id, sample) != sample:
                 message = f"{sample.id!r} has another text than before; do not mix exports of two sets"
                 raise InputError(message, file=path, field=place)
-            for said in task.annotations:
-                labels = [choice for item in said.result for choice in item.value.choices]
-                if said.was_cancelled or not labels:
+            for entry in task.annotations:
+                labels = [choice for item in entry.result for choice in item.value.choices]
+                if entry.was_cancelled or not labels:
                     continue
-                user = said.completed_by
+                user = entry.completed_by
                 name = user.get("email") if isinstance(user, dict) else None
                 name = name or (f"{path.stem}: {user}" if len(paths) > 1 else f"user {user}")
                 try:
                     marks = (
-                        _marks(said, "unsupported", sample.answer),
-                        _marks(said, "evidence", sample.document),
+                        _marks(entry, "unsupported", sample.answer),
+                        _marks(entry, "evidence", sample.document),
                     )
                 except InputError as error:
                     raise InputError(f"{sample.id!r}: {error}", file=path, field=place) from None
-                notes = [item.value.text for item in said.result if item.from_name == "note"]
+                notes = [item.value.text for item in entry.result if item.from_name == "note"]
                 note = "\n".join(
                     line for note in notes for line in ([note] if isinstance(note, str) else note)
                 )
@@ -190,9 +190,9 @@ def _read(path: Path) -> list[_Task]:
         raise InputError(f"cannot be read ({error.strerror or error})", file=path) from None
 
 
-def _marks(said: _Said, name: str, text: str) -> tuple[Mark, ...]:
+def _marks(entry: _Annotation, name: str, text: str) -> tuple[Mark, ...]:
     found = []
-    for value in (item.value for item in said.result if item.from_name == name):
+    for value in (item.value for item in entry.result if item.from_name == name):
         if not 0 <= value.start < value.end <= len(text):
             raise InputError(f"a mark from {value.start} to {value.end} in a text of {len(text)} characters")
         found += [Mark(value.start, value.end, text[value.start : value.end], kind) for kind in value.labels]

@@ -68,9 +68,9 @@ class SelfCheckBERTScore(Consistency):
             if not found:
                 yield None, 0
                 continue
-            said = [_sentences(sample.answer), *map(_sentences, found)]
-            vectors = iter(self.encoder.tokens([sentence for some in said for sentence in some]))
-            own, *others = [list(islice(vectors, len(some))) for some in said]
+            answers = [_sentences(sample.answer), *map(_sentences, found)]
+            vectors = iter(self.encoder.tokens([sentence for some in answers for sentence in some]))
+            own, *others = [list(islice(vectors, len(some))) for some in answers]
             scores = [max(f1(sentence, one) for one in some) for sentence in own for some in others]
             rescaled = (mean(scores) - self.baseline) / (1 - self.baseline)
             yield 1 - min(max(rescaled, 0.0), 1.0), 0

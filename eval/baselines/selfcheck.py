@@ -201,10 +201,10 @@ class SelfCheckNgram(Consistency):
         the answer, and 1 that no text has it; this makes answers of any length comparable.
         """
         own = Counter(units(sample.answer, sample.language))
-        said = Counter(word for text in texts for word in units(text, sample.language))
+        counts = Counter(word for text in texts for word in units(text, sample.language))
         if not texts or not own:
             return None
-        surprise = {word: self._share(count, said[word], len(texts)) for word, count in own.items()}
+        surprise = {word: self._share(count, counts[word], len(texts)) for word, count in own.items()}
         sentences = [
             units(sample.answer[span.start : span.end], sample.language)
             for span in sentence_spans(sample.answer)
@@ -213,9 +213,9 @@ class SelfCheckNgram(Consistency):
         return mean(scores) if scores else mean(surprise.values())
 
     @staticmethod
-    def _share(own: int, said: int, texts: int) -> float:
+    def _share(own: int, sampled: int, texts: int) -> float:
         most, least = math.log(own * (texts + 1) + 1), math.log(own + 1)
-        return min(max((most - math.log(own + said + 1)) / (most - least), 0.0), 1.0)
+        return min(max((most - math.log(own + sampled + 1)) / (most - least), 0.0), 1.0)
 
 
 METHODS: Mapping[str, type[Consistency]] = {found.method: found for found in (SelfCheck, SelfCheckNgram)}

@@ -30,9 +30,9 @@ def check_citation(question: str, line: str, passages: Sequence[str]) -> Citatio
     if not all(1 <= number <= len(passages) for number in cited):
         return "invalid"
     held = set(tokenize("\n".join(passages[number - 1] for number in cited)))
-    said = added(without_citations(line), question)
-    numbers = [token for token in said if isinstance(token, Decimal)]
-    words = [token for token in said if not isinstance(token, Decimal)]
-    if not said or not held.issuperset(numbers):
+    stated = added(without_citations(line), question)
+    numbers = [token for token in stated if isinstance(token, Decimal)]
+    words = [token for token in stated if not isinstance(token, Decimal)]
+    if not stated or not held.issuperset(numbers):
         return "unsupported"
     return "supported" if 2 * sum(word in held for word in words) >= len(words) else "unsupported"

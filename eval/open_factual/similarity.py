@@ -46,11 +46,11 @@ class Similarity:
         """The cosine of the first line of each answer and the reference."""
         if not tasks:
             return []
-        said = [
+        texts = [
             first_line(without_citations(answer.text) if task.passages else answer.text)
             for task, answer in zip(tasks, answers, strict=True)
         ]
-        vectors = self._encoder.means([*(task.reference for task in tasks), *said])
+        vectors = self._encoder.means([*(task.reference for task in tasks), *texts])
         pairs = zip(vectors[: len(tasks)], vectors[len(tasks) :], strict=True)
         return [round(float(wanted @ given), 4) for wanted, given in pairs]
 

@@ -79,7 +79,7 @@ class OpenAIBackend(Backend):
         self.context_length = min(limit, max_length or limit)
         self._lists: bool | None = None  # whether the server lists alternatives to tokens; unknown at first
         self._warned = self._noted = False
-        self._last = local()  # ``said``: replies of a thread's last call, by conversation
+        self._last = local()  # ``replies``: those of a thread's last call, by conversation
         self._lengths: dict[tuple[str, ...], int] = {}  # tokens of prompts, from the usage of replies
         self._count = lru_cache(maxsize=512)(self._count_tokens)
 
@@ -120,8 +120,8 @@ class OpenAIBackend(Backend):
                 exact[place] = steps
             elif not request.prefix:
                 short.append(place)
-            elif (said := self._reply_with(request)) is not None:
-                found[place] = read_words(said.logprobs, request.prefix, request.words)
+            elif (reply := self._reply_with(request)) is not None:
+                found[place] = read_words(reply.logprobs, request.prefix, request.words)
         for place, pair in self._score({place: requests[place] for place in exact}, exact):
             found[place] = pair
         vllm = self._vllm is not None
@@ -155,11 +155,11 @@ class OpenAIBackend(Backend):
             before[conversation_key(messages)] += 1
             asked.append(request)
         replies = self._ask(asked)
-        said: dict[tuple[str, ...], list[Reply]] = {}
+        by_conversation: dict[tuple[str, ...], list[Reply]] = {}
         for messages, reply in zip(conversations, replies, strict=True):
-            said.setdefault(conversation_key(messages), []).append(reply)
+            by_conversation.setdefault(conversation_key(messages), []).append(reply)
             self._learn(messages, reply)
-        self._last.said = said
+        self._last.replies = by_conversation
         return [generation(reply) for reply in replies]
 
     def _sampling(self, decoding: Decoding) -> dict[str, Any]:
@@ -201,21 +201,21 @@ class OpenAIBackend(Backend):
         wanted: dict[tuple[int, str], set[int]] = {}
         for place, words in steps.items():
             for step in (step for word in words for step in word):
-                wanted.setdefault((place, step.said), set()).add(step.token)
+                wanted.setdefault((place, step.lead), set()).add(step.token)
         asked = (
-            step_request(requests[place], said, sorted(tokens)) for (place, said), tokens in wanted.items()
+            step_request(requests[place], lead, sorted(tokens)) for (place, lead), tokens in wanted.items()
         )
         replies = dict(zip(wanted, self._client.run(asked), strict=True)) if wanted else {}
         scores = {step: step_scores(reply) for step, reply in replies.items()}
-        for (place, said), reply in replies.items():
-            if not requests[place].prefix + said:
+        for (place, lead), reply in replies.items():
+            if not requests[place].prefix + lead:
                 self._learn(requests[place].messages, reply)
         if not self._warned and looks_coarse(scores.values()):
             self._warned = True
             print(COARSE.format(url=self.endpoint.base_url), file=sys.stderr, flush=True)
         for place, words in steps.items():
             first, second = (
-                sum(scores[place, step.said].get(step.token, math.nan) for step in word) for word in words
+                sum(scores[place, step.lead].get(step.token, math.nan) for step in word) for word in words
             )
             yield place, None if math.isnan(first + second) else (first, second)
 
@@ -227,8 +227,8 @@ class OpenAIBackend(Backend):
             self._lengths[conversation_key(messages)] = reply.usage.prompt_tokens
 
     def _reply_with(self, request: LabelRequest) -> Reply | None:
-        said: dict[tuple[str, ...], list[Reply]] = getattr(self._last, "said", {})
-        replies = said.get(conversation_key(request.messages), ())
+        by_conversation: dict[tuple[str, ...], list[Reply]] = getattr(self._last, "replies", {})
+        replies = by_conversation.get(conversation_key(request.messages), ())
         return next((reply for reply in replies if reply.text.startswith(request.prefix)), None)
 
     def _count_tokens(self, turns: tuple[tuple[str, str], ...]) -> int:

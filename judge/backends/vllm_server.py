@@ -36,9 +36,9 @@ COARSE = (
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A token to score: ``said`` is the part of the word before it, ``token`` the id that may follow."""
+    """A token to score: ``lead`` is the part of the word before it, ``token`` the id that may follow."""
 
-    said: str
+    lead: str
     token: int
 
 
@@ -101,8 +101,8 @@ class VLLMServer:
     def _find_steps(self, words: tuple[str, str], before: str) -> "tuple[list[Step], list[Step]] | None":
         ask: Message = {"role": "user", "content": "-"}
 
-        def tokens(said: str) -> list[int]:
-            return self._tokens([ask, {"role": "assistant", "content": said}] if said else [ask])
+        def tokens(lead: str) -> list[int]:
+            return self._tokens([ask, {"role": "assistant", "content": lead}] if lead else [ask])
 
         start, first, second = tokens(before), tokens(before + words[0]), tokens(before + words[1])
         shared = common_prefix([first, second])
@@ -112,10 +112,10 @@ class VLLMServer:
         for ids in (first, second):
             steps = []
             for end in range(shared, len(ids)):
-                said = self._text(ids[len(start) : end]) if end > len(start) else ""
-                if tokens(before + said) != ids[:end]:
+                lead = self._text(ids[len(start) : end]) if end > len(start) else ""
+                if tokens(before + lead) != ids[:end]:
                     return None
-                steps.append(Step(said, ids[end]))
+                steps.append(Step(lead, ids[end]))
             found.append(steps)
         return found[0], found[1]
 
@@ -142,11 +142,11 @@ def turn(messages: Sequence[Message]) -> dict[str, Any]:
     return fields | ({"continue_final_message": True, "add_generation_prompt": False} if begun else {})
 
 
-def step_request(request: LabelRequest, said: str, tokens: Sequence[int]) -> ChatRequest:
-    """A request for one generated token, which returns the probabilities of ``tokens`` after ``said``."""
+def step_request(request: LabelRequest, lead: str, tokens: Sequence[int]) -> ChatRequest:
+    """A request for one generated token, which returns the probabilities of ``tokens`` after ``lead``."""
     messages = list(request.messages)
-    if request.prefix + said:
-        messages.append({"role": "assistant", "content": request.prefix + said})
+    if request.prefix + lead:
+        messages.append({"role": "assistant", "content": request.prefix + lead})
     extra = {
         "logprob_token_ids": list(tokens),
         "return_tokens_as_token_ids": True,

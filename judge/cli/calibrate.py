@@ -206,11 +206,11 @@ def _summary(
         if found is None:
             lines.append(f"no threshold gives {target} {rate:g} of FAIL on these samples")
         else:
-            said = [p >= found.threshold for p in final]
+            flagged = [p >= found.threshold for p in final]
             lines.append(
                 f"--threshold {target}: FAIL at or above p(FAIL) = {found.threshold:.3f}; precision "
-                f"{found.precision:.3f} {interval(fails, said)}, recall {found.recall:.3f} "
-                f"{interval(said, fails)}"
+                f"{found.precision:.3f} {interval(fails, flagged)}, recall {found.recall:.3f} "
+                f"{interval(flagged, fails)}"
             )
     lines.append("in brackets: 95 % intervals (Wilson; answers about one document count as one)")
     return lines

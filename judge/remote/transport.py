@@ -105,8 +105,8 @@ class Endpoint:
         """
         response = self.call(self.url, body)
         if not is_completion(response.raw):
-            said = self._quote(response.text.encode())
-            raise TryAgain(f"it sent no chat completion but {said}", lost=True)
+            excerpt = self._quote(response.text.encode())
+            raise TryAgain(f"it sent no chat completion but {excerpt}", lost=True)
         return response
 
     def call(self, url: str, body: bytes | None = None) -> Response:
@@ -169,26 +169,26 @@ class Endpoint:
 
     def _failure(self, url: str, response: Any) -> Exception:
         """The exception for a response with an error status."""
-        status, said = response.status_code, self._quote(response.content)
+        status, excerpt = response.status_code, self._quote(response.content)
         if status in (408, 429) or status >= 500:
             wait = retry_after(response.headers.get("Retry-After"))
-            return TryAgain(f"it answered {status}: {said}", wait=wait)
+            return TryAgain(f"it answered {status}: {excerpt}", wait=wait)
         if status in (400, 413, 422):
-            lower = said.lower()
+            lower = excerpt.lower()
             if "content_filter" in lower:  # how Azure refuses a prompt
-                return Rejected("refused", said)
+                return Rejected("refused", excerpt)
             if status == 413 or any(words in lower for words in TOO_LONG):
-                return Rejected("too_long", said)
+                return Rejected("too_long", excerpt)
         remedy = "see what it says; the request does not suit this server"
         if status in (401, 403):
             state = "is the key right that it holds?" if self._key else "it is not set; put the key there"
             remedy = f"keys come from the environment variable {self.config.key_variable}: {state}"
         elif status in (404, 405) or status < 400:
             remedy = f"is base_url right (it mostly ends in /v1), and is there a model {self.config.model!r}?"
-        return InputError(f"{url} answered {status}: {said} ({remedy})")
+        return InputError(f"{url} answered {status}: {excerpt} ({remedy})")
 
     def _quote(self, content: bytes) -> str:
-        """What a server said, in one line, with the API key masked."""
+        """What a server excerpt, in one line, with the API key masked."""
         text = content.decode("utf-8", errors="replace")
         try:
             error = json.loads(text)["error"]

@@ -155,9 +155,9 @@ def _pair_row(pairs: Sequence[_Judged]) -> Row:
     orders = [found for pair in pairs if (found := order(pair.verdicts)) is not None]
     recalls = []
     for label in Label:
-        said = [pair.verdicts[label].label for pair in pairs if label in pair.verdicts]
-        if said:
-            recalls.append(said.count(label) / len(said))
+        given = [pair.verdicts[label].label for pair in pairs if label in pair.verdicts]
+        if given:
+            recalls.append(given.count(label) / len(given))
     return {
         "pairs": len(orders),
         "right_order": sum(orders) / len(orders) if orders else None,
