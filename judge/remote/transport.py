@@ -188,7 +188,7 @@ class Endpoint:
         return InputError(f"{url} answered {status}: {excerpt} ({remedy})")
 
     def _quote(self, content: bytes) -> str:
-        """What a server excerpt, in one line, with the API key masked."""
+        """What a server said, in one line, with the API key masked."""
         text = content.decode("utf-8", errors="replace")
         try:
             error = json.loads(text)["error"]
