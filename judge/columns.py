@@ -1,6 +1,6 @@
 """Which columns of a file hold the fields of a sample: of the same name, a usual one, or as the user says."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -43,15 +43,16 @@ def find_columns(path: Path, given: Columns | None = None) -> Columns:
     """
     given = given or {}
     rows = (row for _, row in read_rows(path, given.get("document", "document")))
-    names = dict.fromkeys(next(rows, {}))
-    if not given and set(REQUIRED) <= set(names) <= set(FIELDS):
+    row = dict(next(rows, {}))
+    if not given and set(REQUIRED) <= set(row) <= set(FIELDS):
         return given
-    for row in rows:
-        names |= dict.fromkeys(row)  # a column may begin in a later row
-    others = {**other_columns([name for name in names if name not in given.values()]), **given}
-    own = {name: name for name in FIELDS if name in names and name not in others.values()}
+    for later in rows:
+        row |= later  # a column may begin in a later row
+    free = {name: value for name, value in row.items() if name not in given.values()}
+    others = {**other_columns(free), **given}
+    own = {name: name for name in FIELDS if name in row and name not in others.values()}
     found = {**own, **others}
-    unread = [name for name in names if name not in found.values()]
+    unread = [name for name in row if name not in found.values()]
     if not set(REQUIRED) <= set(found) or (not given and any(map(_misspelt, unread))):
         return given  # reading has a message for it
     columns = ", ".join(f"{field} = {found[field]}" for field in FIELDS if field in found)
@@ -62,7 +63,7 @@ def find_columns(path: Path, given: Columns | None = None) -> Columns:
 
 def _misspelt(name: str) -> bool:
     """Whether a column may be a field with a slip of the pen; not ``answer_id`` or ``question_type``."""
-    return any(field not in name for field in get_close_matches(name, FIELDS, n=1, cutoff=0.75))
+    return any(field not in name.lower() for field in get_close_matches(name, FIELDS, n=1, cutoff=0.75))
 
 
 def unknown_field(name: str, row: Mapping[str, Any], file: object) -> str:
@@ -83,14 +84,15 @@ def missing_field(row: Mapping[str, Any], file: object, columns: Columns | None 
     return f"is missing (the row has: {has:.200}){_renamed(row, file, columns) or other}"
 
 
-def other_columns(names: Iterable[str]) -> dict[str, str]:
-    """Fields of a sample that a file has under another name, and that name."""
-    there = {name.strip().lower(): name for name in names}
+def other_columns(row: Mapping[str, Any]) -> dict[str, str]:
+    """Fields of a sample that a row holds under another name, and that name."""
+    there = {str(name).strip().lower(): name for name in row}
     found: dict[str, str] = {}
     for field in FIELDS:
         usual = (field, *OTHER_NAMES.get(field, "").split())
         column = next((there[name] for name in usual if name in there), field)
-        if column not in (field, *found.values()):
+        text = field == "meta" and isinstance(row.get(column), str)  # of any form
+        if column not in (field, *found.values()) and not text:
             found[field] = column
     return found
 

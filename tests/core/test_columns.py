@@ -32,6 +32,7 @@ def read(path: Path, *rows: dict[str, Any], given: Columns | None = None) -> lis
             "answer_id, model",
         ),
         ("document answer model", None, "document=document answer=answer", "model"),
+        ("context response Meta", None, "document=context answer=response", "Meta"),
         ("source answer", None, "document=source answer=answer", None),
         ("page context answer", "document=page", "document=page answer=answer", "context"),
         ("text claim", "answer=text", "answer=text", None),
