@@ -86,13 +86,17 @@ class NeverSeen(StrictConfig):
     ece_after: float
 
 
-class Fitted(StrictConfig):
-    """The prompt and number format that a calibration was fitted with, and the samples it was fitted on.
+class Calibration(StrictConfig):
+    """A curve, thresholds, the prompt and number format they were fitted with, and the samples.
 
     It applies to the same prompt and to weights that are quantized in the same way. Among float32, bfloat16
     and float16 it is the same one: rounding moves probabilities far less than calibrating does. Of a
     classifier, ``fail_classes`` are those that say FAIL. Older files lack ``precision``, ``quantization`` and
     ``fail_classes``; their weights are taken as plain.
+
+    The two errors are of out-of-fold probabilities: each sample's by a curve that saw no sample about its
+    document. If ``never_seen`` is set, the curve was flattened accordingly after the fit, and these two
+    errors are from before that.
     """
 
     prompt_hash: str
@@ -103,6 +107,11 @@ class Fitted(StrictConfig):
     samples: int
     fail: int
     groups: int
+    curve: Curve
+    thresholds: dict[Target, Threshold] = Field(default_factory=dict)
+    ece_before: float
+    ece_after: float
+    never_seen: NeverSeen | None = Field(default=None, exclude_if=lambda found: found is None)
 
     def misfit(self, description: Mapping[str, Any]) -> str | None:
         """Why it does not apply to a judge with this ``describe()``; ``None`` if it does."""
@@ -114,21 +123,6 @@ class Fitted(StrictConfig):
         if self.quantization != quantization:
             return f"{_weights(self.quantization)}, and the judge is loaded with {_weights(quantization)}"
         return None
-
-
-class Calibration(Fitted):
-    """A curve, thresholds, and what they were fitted on.
-
-    The two errors are of out-of-fold probabilities: each sample's by a curve that saw no sample about its
-    document. If ``never_seen`` is set, the curve was flattened accordingly after the fit, and these two
-    errors are from before that.
-    """
-
-    curve: Curve
-    thresholds: dict[Target, Threshold] = Field(default_factory=dict)
-    ece_before: float
-    ece_after: float
-    never_seen: NeverSeen | None = Field(default=None, exclude_if=lambda found: found is None)
 
     def for_never_seen(self, found: NeverSeen) -> "Calibration":
         """This calibration with the confidence that is justified on unseen sources; labels stay the same.
@@ -197,7 +191,7 @@ def _fail_classes(described: Mapping[str, Any]) -> list[str] | None:
 
 
 def fitted_for(described: Mapping[str, Any], data_sha256: str) -> dict[str, Any]:
-    """The fields of :class:`Fitted` that name a judge, by its ``describe()``, and the file of samples."""
+    """The fields of a calibration that name a judge, by its ``describe()``, and the file of samples."""
     return {
         "prompt_hash": described["prompt_hash"],
         "precision": described.get("dtype"),
